@@ -1,0 +1,168 @@
+// The configuration as one tree of plain structs: what the YAML files say, with units converted, names resolved to
+// text, defaults filled in and secrets substituted. Immutable once loaded, so any thread may read it.
+//
+// Durations are milliseconds, sizes bytes. A limit of 0 means "no limit" only where the comment says so.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace brink::conf {
+
+using Duration = std::chrono::milliseconds;
+using HeaderList = std::vector<std::pair<std::string, std::string>>;  // in file order, names as written
+
+// Where a value stands in the files. Lines and columns count from 1.
+struct Location {
+  std::string file;
+  int line = 0;
+  int column = 0;
+};
+
+struct NodeConfig {
+  std::string id;      // default: host name
+  std::string region;  // free text, may be empty
+  unsigned workers = 0;  // threads; 0 is `auto`: one for each CPU this process may run on
+  Duration drain_timeout{30'000};
+};
+
+struct ListenerConfig {
+  std::string host;        // numeric address; IPv6 without brackets
+  std::uint16_t port = 0;  // 0: the system chooses, the log names it
+};
+
+// How clients are treated, the same on each listener.
+struct DownstreamConfig {
+  struct Limits {
+    std::uint64_t head = 32 * 1024;      // bytes of a request head, request line included; past it 431
+    std::uint32_t fields = 100;          // fields in a head; past it 431
+    std::uint64_t target = 8 * 1024;     // bytes of a request target; past it 414
+    std::uint32_t connections = 65536;   // open client connections in the whole process; past it the new one is closed
+  } limits;
+  struct Timeouts {
+    Duration head{10'000};        // from the first byte of a request to its complete head; 408
+    Duration body{30'000};        // between two reads of a request body; 408
+    Duration keep_alive{75'000};  // an idle connection is closed after it
+    Duration write{60'000};       // a client that takes no byte for this long is closed
+  } timeouts;
+  std::vector<std::string> trusted_proxies;  // CIDR networks whose x-forwarded-* fields are believed
+};
+
+struct AdminConfig {
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 9901;
+};
+
+enum class Balance { weighted_round_robin, score, least_requests };
+
+struct EndpointConfig {
+  std::string url;     // as written: http://host:port or unix:///path
+  std::string host;    // name or numeric address; empty for a Unix socket
+  std::uint16_t port = 80;
+  std::string path;    // of the Unix socket; empty for TCP
+  unsigned weight = 1;  // 1..1000
+  double max_qps = 0;   // requests a second at most, the whole process; 0: no cap
+  Location where;
+  // The name in logs, metrics and x-brink-endpoint: `host:port`, or `unix:/path`. Keys the live state across reloads.
+  std::string name() const { return path.empty() ? host + ":" + std::to_string(port) : "unix:" + path; }
+};
+
+struct HealthCheckConfig {
+  std::string path = "/health";
+  Duration interval{2'000};
+  Duration timeout{1'000};
+  unsigned unhealthy_after = 3;  // consecutive failures
+  unsigned healthy_after = 2;    // consecutive successes
+};
+
+struct ClusterConfig {
+  std::string name;
+  Balance balance = Balance::score;
+  std::vector<EndpointConfig> endpoints;  // at least one
+  std::optional<HealthCheckConfig> health_check;
+  struct Limits {
+    unsigned connections = 1024;          // to the whole cluster, one worker's share is an equal part, at least 1
+    unsigned requests = 1024;             // in flight in the whole cluster; past it 503
+    unsigned per_endpoint_requests = 0;   // in flight at one endpoint; 0: no limit
+  } limits;
+  struct KeepAlive {
+    Duration idle{4'000};        // below the 5 s after which common Python servers close
+    unsigned connections = 256;  // idle ones kept for each endpoint and worker
+  } keep_alive;
+  Location where;
+};
+
+struct MatchConfig {
+  std::vector<std::string> hosts;    // lower case; "*.example.com" matches one or more leading labels; empty: any
+  std::string path;                  // exact, or empty
+  std::string path_prefix;           // by path elements as in the Gateway API: "/v1" matches /v1 and /v1/x, not /v1x
+  std::vector<std::string> methods;  // empty: any
+  HeaderList headers;                // each must be present with exactly this value; names are case-insensitive
+  std::vector<std::string> models;   // shell wildcards (* and ?) on the JSON body's `model`; empty: any
+};
+
+struct SplitConfig {
+  std::string cluster;
+  unsigned weight = 1;  // 0..1000000; 0 takes no traffic
+};
+
+struct RespondConfig {
+  unsigned status = 200;  // 200..599
+  HeaderList headers;
+  std::string body;
+};
+
+struct RewriteConfig {
+  std::optional<std::string> path;         // replaces the whole path, the query stays
+  std::optional<std::string> path_prefix;  // replaces what `match.path_prefix` matched
+  std::optional<std::string> model;        // replaces the JSON body's `model`
+  std::optional<std::string> host;         // the Host field sent to the backend; default: the client's
+  HeaderList set_headers;                  // on the request to the backend
+  std::vector<std::string> remove_headers;
+  HeaderList set_response_headers;         // on the response to the client
+  std::vector<std::string> remove_response_headers;
+};
+
+struct TimeoutsConfig {
+  Duration connect{1'000};
+  Duration first_byte{60'000};  // from the request's last byte sent to the response's first
+  Duration idle{30'000};        // between two reads of the response
+  Duration total{600'000};      // the whole exchange; not for tunnels
+  Duration tunnel{3'600'000};   // a WebSocket with no byte either way for this long is closed
+};
+
+struct RouteConfig {
+  std::string name;
+  MatchConfig match;
+  std::vector<SplitConfig> clusters;      // `cluster: x` is one entry of weight 1; empty when `respond` is set
+  std::optional<RespondConfig> respond;
+  TimeoutsConfig timeouts;
+  RewriteConfig rewrite;
+  struct Limits {
+    std::uint64_t body = 16 * 1024 * 1024;  // bytes of a request body; past it 413
+  } limits;
+  Location where;
+};
+
+struct AccessLogConfig {
+  std::string file = "-";  // "-" is standard output; "off" turns it off; else a path, opened for appending
+};
+
+struct Config {
+  NodeConfig node;
+  std::vector<ListenerConfig> listeners;
+  AdminConfig admin;
+  DownstreamConfig downstream;
+  std::vector<ClusterConfig> clusters;
+  std::vector<RouteConfig> routes;  // in the order of the files
+  AccessLogConfig access_log;
+  std::string effective_json;  // the whole tree with defaults, secrets shown as ${env:NAME} / ${file:/path}; for /config
+};
+
+}  // namespace brink::conf
