@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by the scripts a person starts: runs named steps, with progress on the terminal, everything else in a log file
 # each, and on failure a message that names the step, its log and its last lines. Needs bash.
 
@@ -35,9 +36,9 @@ run_step() {
   wait "$pid" || status=$?
   STEP_PID=
   if [ $status -eq 0 ]; then
-    printf ' ok (%s)\n' "$(elapsed $((SECONDS - begin)))"
+    printf 'ok (%s)\n' "$(elapsed $((SECONDS - begin)))"
   else
-    printf ' FAILED (%s)\n' "$(elapsed $((SECONDS - begin)))"
+    printf 'FAILED (%s)\n' "$(elapsed $((SECONDS - begin)))"
   fi
   return $status
 }

@@ -1,0 +1,218 @@
+#!/usr/bin/env bash
+# One command from a fresh Debian 12 to Brink in front of three backends: installs, builds, starts three simulated GPU
+# engines of different speed and Brink with conf/quickstart.yaml, sends real requests and shows where each went. Then it
+# stays in front until Ctrl-C, which ends all it started.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+. deploy/steps.sh
+
+config=conf/quickstart.yaml
+bin=build/release/bin
+edge=127.0.0.1:8080
+admin=127.0.0.1:9901
+model=llama-3-8b-instruct
+# name, port and slowness of each engine; the ports are those of conf/quickstart.yaml
+engines=("fast 9101 1" "medium 9102 2" "slow 9103 4")
+requests=12 at_once=4
+ready_within=20  # seconds
+
+usage() {
+  cat <<USAGE
+usage: deploy/quickstart.sh [--once]
+Builds Brink, puts it on http://$edge in front of three simulated GPU engines and sends them real requests.
+  --once   end after the demonstration instead of waiting for Ctrl-C
+USAGE
+}
+
+once=no
+for option in "$@"; do
+  case $option in
+    --once) once=yes ;;
+    -h | --help) usage; exit 0 ;;
+    *) usage >&2; exit 2 ;;
+  esac
+done
+
+pids=() names=() answers=
+
+# Ends what this script started, Brink first so that it does not see its backends die; kill -9 after 5 s.
+stop_all() {
+  trap - EXIT INT TERM HUP
+  end_step
+  local pid i
+  for ((i = ${#pids[@]} - 1; i >= 0; i--)); do
+    pid=${pids[i]}
+    kill -TERM "$pid" 2>/dev/null || continue
+    for _ in $(seq 50); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
+    kill -KILL "$pid" 2>/dev/null && echo "${names[i]} (pid $pid) did not end within 5 s and was killed" >&2
+    wait "$pid" 2>/dev/null
+  done
+  if [ -n "$answers" ]; then rm -rf "$answers"; fi
+}
+trap stop_all EXIT
+trap 'echo; echo "stopping"; exit 130' INT
+trap 'exit 143' TERM HUP
+
+# start NAME COMMAND... : in the background with its output in a log, out of the terminal's reach: Ctrl-C comes to this
+# script alone, which then ends its programs in order.
+start() {
+  local name=$1
+  shift
+  mkdir -p "$LOG_DIR"
+  setsid "$@" >"$LOG_DIR/$name.log" 2>&1 </dev/null &
+  pids+=($!)
+  names+=("$name")
+}
+
+# Fails when a program that should be running is not.
+all_alive() {
+  local i
+  for i in "${!pids[@]}"; do
+    kill -0 "${pids[i]}" 2>/dev/null || ended "$i"
+  done
+}
+
+ended() {
+  local status=0
+  wait "${pids[$1]}" || status=$?
+  tail -n 15 "$LOG_DIR/${names[$1]}.log" >&2
+  fail "${names[$1]} ended with status $status" "its last lines are above, the whole output is in $LOG_DIR/${names[$1]}.log"
+}
+
+port_is_open() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+
+check_ports() {
+  local port owner
+  for port in "$@"; do
+    port_is_open "$port" || continue
+    owner=$(command -v ss >/dev/null && ss -Hltnp "sport = :$port" 2>/dev/null | sed -nE 's/.*users:\(\("([^"]+)",pid=([0-9]+).*/\1 (pid \2)/p' | head -n 1)
+    fail "port $port on 127.0.0.1 is in use${owner:+ by $owner}" \
+      "End that program and start this again. The ports of the quick start are in $config" \
+      "(8080 and 9901) and at the top of deploy/quickstart.sh (9101 to 9103)."
+  done
+}
+
+# wait_for NAME URL : until the URL answers 2xx.
+wait_for() {
+  local deadline=$((SECONDS + ready_within))
+  until curl -fsS --max-time 2 -o /dev/null "$2" 2>/dev/null; do
+    all_alive
+    [ $SECONDS -lt $deadline ] || {
+      tail -n 15 "$LOG_DIR/$1.log" >&2
+      fail "$1 is not ready after $ready_within s: no good answer from $2" "its last lines are above, the whole output is in $LOG_DIR/$1.log"
+    }
+    sleep 0.1
+  done
+}
+
+body() {  # STREAM PROMPT
+  printf '{"model":"%s","stream":%s,"max_tokens":24,"messages":[{"role":"user","content":"%s"}]}' "$model" "$1" "$2"
+}
+
+# One request, number $1: its outcome becomes a line of tab-separated fields in $answers/$1.
+request() {
+  local number=$1 kind=plain stream=false outcome
+  if [ $((number % 2)) -eq 0 ]; then kind=streamed stream=true; fi
+  outcome=$(curl -sS -N --max-time 60 -D "$answers/$number.head" -o "$answers/$number.body" \
+    -w '%{http_code} %{time_starttransfer} %{time_total}' -H 'content-type: application/json' \
+    -d "$(body $stream "Request number $number: tell me about edges.")" "http://$edge/v1/chat/completions" 2>"$answers/$number.err")
+  local status first total endpoint complete=no
+  read -r status first total <<<"$outcome"
+  endpoint=$(tr -d '\r' <"$answers/$number.head" | sed -nE 's/^x-brink-endpoint: *//ip')
+  if [ $stream = true ]; then grep -q '^data: \[DONE\]' "$answers/$number.body" && complete=yes
+  else grep -q '"usage"' "$answers/$number.body" && complete=yes; fi
+  printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$number" "$kind" "$status" "${endpoint:--}" "$first" "$total" $complete >"$answers/$number"
+}
+
+# The engine behind an endpoint's name, from the list above.
+engine_of() {
+  local engine name port slowness
+  for engine in "${engines[@]}"; do
+    read -r name port slowness <<<"$engine"
+    if [ "$1" = "127.0.0.1:$port" ]; then printf '%s' "$name"; return; fi
+  done
+  printf -- '-'
+}
+
+demonstrate() {
+  local number running=0 bad=0 kind status endpoint first total complete
+  answers=$(mktemp -d)
+  for number in $(seq $requests); do
+    request "$number" &
+    running=$((running + 1))
+    if [ $((running % at_once)) -eq 0 ]; then wait_requests; fi
+  done
+  wait_requests
+  printf '\n  %-4s %-9s %-7s %-16s %-8s %12s %9s\n' "#" request status endpoint engine "first byte" total
+  for number in $(seq $requests); do
+    IFS=$'\t' read -r _ kind status endpoint first total complete <"$answers/$number"
+    printf '  %-4s %-9s %-7s %-16s %-8s %9.0f ms %6.0f ms\n' "$number" "$kind" "$status" "$endpoint" \
+      "$(engine_of "$endpoint")" "$(milliseconds "$first")" "$(milliseconds "$total")"
+    if [ "$status" != 200 ] || [ "$endpoint" = - ] || [ "$complete" = no ]; then bad=$((bad + 1)); fi
+  done
+  printf '\n'
+  for endpoint in $(cut -f 4 "$answers"/[0-9] "$answers"/[0-9][0-9] 2>/dev/null | sort | uniq -c | awk '{print $2 "=" $1}'); do
+    printf '  %s (%s): %s of %s requests\n' "${endpoint%=*}" "$(engine_of "${endpoint%=*}")" "${endpoint#*=}" $requests
+  done
+  [ $bad -eq 0 ] || fail "$bad of $requests requests were not answered in full" \
+    "the answers: $(head -c 300 "$answers/1.body" 2>/dev/null)" "$(cat "$answers"/*.err 2>/dev/null | head -n 3)" "Brink's log is $LOG_DIR/brink.log"
+  rm -rf "$answers"
+  answers=
+}
+
+milliseconds() { awk -v s="$1" 'BEGIN {print s * 1000}'; }
+
+# Waits for the requests in the background, not for the programs, which are background jobs as well.
+wait_requests() {
+  local job
+  for job in $(jobs -p); do
+    case " ${pids[*]} " in *" $job "*) ;; *) wait "$job" ;; esac
+  done
+}
+
+next() {
+  cat <<NEXT
+
+Brink is on http://$edge, its admin API on http://$admin. Try, in another terminal:
+
+  curl -N http://$edge/v1/chat/completions -H 'content-type: application/json' \\
+    -d '$(body true "Hello")'
+  curl http://$admin/clusters        # each endpoint: health, load, what it learned
+  curl http://$admin/metrics         # Prometheus
+  $bin/brink explain -c $config POST http://$edge/v1/chat/completions
+  kill ${pids[0]}                            # end the engine "${names[0]}" and ask again
+  \$EDITOR $config && curl -X POST http://$admin/reload
+
+NEXT
+}
+
+check_ports 8080 9901 9101 9102 9103
+step "packages" packages deploy/install-deps.sh
+step "configure (release)" release-configure cmake --preset release
+step "build (release; minutes the first time)" release-build cmake --build --preset release --target brink gpu-sim
+step "check $config" quickstart-check "$bin/brink" check -c "$config"
+
+for engine in "${engines[@]}"; do
+  read -r name port slowness <<<"$engine"
+  start "$name" "$bin/gpu-sim" --listen "127.0.0.1:$port" --name "$name" --slowness "$slowness" --model $model
+done
+for engine in "${engines[@]}"; do
+  read -r name port slowness <<<"$engine"
+  wait_for "$name" "http://127.0.0.1:$port/health"
+done
+start brink "$bin/brink" run -c "$config"
+wait_for brink "http://$admin/readyz"
+printf '== Brink and three engines run; sending %d requests, %d at a time\n' $requests $at_once
+demonstrate
+next
+if [ $once = yes ]; then
+  echo "the demonstration is over, ending what was started"
+  exit 0
+fi
+echo "Ctrl-C ends Brink and the engines."
+# An engine may go, that is something to try; Brink may not.
+while kill -0 "${pids[-1]}" 2>/dev/null; do
+  sleep 1 &
+  wait $!
+done
+ended $((${#pids[@]} - 1))
