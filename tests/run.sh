@@ -60,7 +60,7 @@ unit_tests() {  # PRESET PROGRAM
   if [ -n "$filter" ] && grep -q '^\[==========\] 0 tests' "$log"; then return; fi
   tally "$2 ($1)" "$log" $status "$(count "$log" '^\[  PASSED  \] ([0-9]+) tests?\.')" \
     "$(count "$log" '^\[  FAILED  \] ([0-9]+) tests?, listed below:')" \
-    "$(count "$log" '^\[  SKIPPED \] ([0-9]+) tests?, listed below:')"
+    "$(count "$log" '^\[  SKIPPED \] ([0-9]+) tests?[.,].*')"
 }
 
 corpus() {  # NAME
@@ -111,8 +111,12 @@ tsan() {
 }
 
 release() {
-  local status=0
+  local status=0 readme=build/readme.yaml
   build release
+  awk '/^```yaml$/ {inside = 1; next} /^```$/ && inside {exit} inside' README.md >$readme
+  runner "the README's configuration (release)" release-readme build/release/bin/brink check -c $readme || status=$?
+  tally "the README's configuration" "$LOG_DIR/release-readme.log" $status $((status == 0)) 0 0
+  status=0
   runner "quick start (release)" release-quickstart deploy/quickstart.sh --once || status=$?
   tally "quick start" "$LOG_DIR/release-quickstart.log" $status $((status == 0)) 0 0
 }
@@ -129,5 +133,6 @@ fi
 printf '\n== total after %s\n' "$(elapsed $((SECONDS - begin)))"
 for failure in "${failures[@]}"; do printf 'failed: %s\n' "$failure"; done
 if [ $skipped -gt 0 ]; then suffix=", $skipped skipped"; else suffix=; fi
+if [ $((passed + failed)) -eq 0 ]; then printf 'no test matches "%s"\n' "$filter"; fi
 printf '%d passed, %d failed%s\n' $passed $failed "$suffix"
 [ $failed -eq 0 ] && [ $passed -gt 0 ]
