@@ -5,12 +5,12 @@
 // The keys of a line are listed in docs/observability.md.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -60,13 +60,13 @@ class AccessLog {
 
  private:
   struct Output;
-  using Deadline = std::chrono::steady_clock::time_point;
+  using SteadyTime = std::chrono::steady_clock::time_point;
 
   void run();
-  void write_all(Output& output, const LogBlock& block);
-  bool may_wait();
-  void report_write_error(int error);
-  void recycle(std::vector<LogBlock>& blocks);
+  void write_out(const std::shared_ptr<Output>& output, const LogBlock& block);
+  bool may_wait(const std::shared_ptr<Output>& output);
+  void written(LogBlock& block);
+  void report_losses();
 
   const std::size_t queue_limit_;
   std::atomic<bool> enabled_{false};
@@ -75,14 +75,17 @@ class AccessLog {
   std::mutex mutex_;  // guards what follows
   std::condition_variable wake_;
   std::string file_;
-  std::shared_ptr<Output> output_;
+  std::shared_ptr<Output> output_;  // null: off
   std::vector<LogBlock> queue_;
-  std::vector<LogBlock> spare_;
-  std::size_t queued_bytes_ = 0;
+  std::vector<LogBlock> spare_;   // empty ones for submit() to give back
+  std::size_t queued_bytes_ = 0;  // in queue_ and in what the thread is writing
   bool stopping_ = false;
-  Deadline stop_at_{};
+  SteadyTime stop_at_{};
 
-  std::chrono::steady_clock::time_point next_error_report_{};  // the writer's own
+  // The thread's own.
+  int last_error_ = 0;
+  std::uint64_t reported_drops_ = 0;
+  SteadyTime next_report_{};
   std::thread thread_;
 };
 
@@ -102,13 +105,14 @@ class AccessLogBuffer {
   void flush();
 
  private:
-  void date(Time now);
+  void set_wall_clock();
+  std::string_view date(Time now);
 
   AccessLog& log_;
   LogBlock block_;
   std::chrono::system_clock::duration wall_offset_{};  // wall clock minus steady clock
   std::int64_t dated_ms_ = -1;                         // what date_ says, milliseconds since 1970
-  char date_[24] = {};                                 // "2026-12-01T13:00:00.123Z"
+  std::array<char, 24> date_{};                        // "2026-12-01T13:00:00.123Z"
   std::string scratch_;
 };
 

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "router/endpoint_state.hpp"
@@ -21,6 +22,9 @@ void log_debug(std::string_view message);
 void log_info(std::string_view message);
 void log_warn(std::string_view message);
 void log_error(std::string_view message);
+
+// Appends `text` with control characters written as \x0a.
+void append_printable(std::string& out, std::string_view text);
 
 // Holds a call site to one line a second: `static LogLimit limit; log_warn(limit, "...");`. The next line that passes
 // says how many were left out.

@@ -28,17 +28,17 @@ struct ScrapeInput {
     std::string_view cluster;
     const router::EndpointState* state = nullptr;
   };
-  std::span<const Endpoint> endpoints;  // those of the current configuration
+  std::span<const Endpoint> endpoints{};  // those of the current configuration
   std::uint64_t access_log_dropped = 0;
+  std::string_view version{};
   bool ready = false;
 };
 
+using EndpointLabels = std::pair<std::string, std::string>;  // cluster, endpoint
+class TextWriter;
+
 class Metrics {
  public:
-  static constexpr std::uint32_t no_route_row = 0;     // exchanges without a route, label "-"
-  static constexpr std::uint32_t other_route_row = 1;  // routes past max_rows, label "(other)"
-  static constexpr std::uint32_t other_endpoint_row = 0;
-
   Metrics();
 
   // One for each worker, at its start; lives as long as this object.
@@ -57,10 +57,9 @@ class Metrics {
   std::uint64_t route_requests(std::string_view route) const;
 
  private:
-  friend class Exposition;
-  using EndpointLabels = std::pair<std::string, std::string>;  // cluster, endpoint
+  void process_lines(TextWriter& out, const ScrapeInput& input) const;
 
-  mutable std::mutex mutex_;  // guards what follows up to the atomics
+  mutable std::mutex mutex_;  // guards what follows up to started_
   std::vector<std::unique_ptr<Shard>> shards_;
   std::vector<std::string> routes_;
   std::map<std::string, std::uint32_t, std::less<>> route_rows_;

@@ -65,6 +65,9 @@ struct EndpointRow {
 };
 
 inline constexpr std::uint32_t max_rows = 4096;
+inline constexpr std::uint32_t no_route_row = 0;        // exchanges without a route
+inline constexpr std::uint32_t other_route_row = 1;     // routes past max_rows
+inline constexpr std::uint32_t other_endpoint_row = 0;  // endpoints past max_rows
 
 // Rows by number, growing by blocks. A row that was never written reads as nullptr.
 template <class Row>
