@@ -1,5 +1,6 @@
-// Picks the endpoint for a request. A picker is a worker's own (no locks) and may keep state between picks; what workers
-// share is in EndpointState. Deterministic: time and randomness are arguments.
+// Picks the endpoint for a request. A picker is a worker's own (no locks) and may keep state between picks; what
+// workers share is in EndpointState. Deterministic: time and randomness are arguments. docs/routing.md says which one
+// to use.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +16,24 @@ using Random = std::uint64_t (*)(void* state);  // a uniform 64-bit number; `sta
 
 struct PickInput {
   Time now{};
-  std::uint64_t request_bytes = 0;           // of the body, as far as known
-  std::span<const std::uint32_t> excluded;   // indices already tried for this request
+  std::uint64_t request_bytes = 0;          // of the body, as far as known
+  std::span<const std::uint32_t> excluded;  // indices already tried for this request
 };
 
 class Picker {
  public:
   static constexpr int none = -1;
   virtual ~Picker() = default;
-  // The index of the endpoint to use, or `none` when every endpoint is unhealthy, excluded, at its request limit or at its
-  // QPS cap. Does not count the pick as in flight: the caller opens a Flight. (A QPS token is taken by the pick.)
+  // The index of the endpoint to use, or `none` when every endpoint that could be is excluded, at its request limit or
+  // at its QPS cap. Unhealthy endpoints are used only when all are unhealthy: a health check that fails everywhere is
+  // more often wrong than right, and a guess is better than a certain 503. Does not count the pick as in flight: the
+  // caller opens a Flight at once. (A QPS token is taken by the pick.) Limits are exact for one worker; workers that
+  // pick in the same microsecond may go one request each beyond per_endpoint_requests.
   virtual int pick(const PickInput& input) = 0;
 };
 
-// REQUIRES: endpoints.size() == cluster.endpoints.size(), same order; both outlive the picker.
+// REQUIRES: endpoints.size() == cluster.endpoints.size(), same order; both outlive the picker. Sets the endpoints'
+// weight.
 std::unique_ptr<Picker> make_picker(const conf::ClusterConfig& cluster, std::span<EndpointState* const> endpoints,
                                     Random random, void* random_state);
 
