@@ -16,11 +16,14 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace brink::net {
 
 class Resolver {
+  class Engine;
+
  public:
   using Duration = std::chrono::milliseconds;
   using Addresses = std::vector<boost::asio::ip::tcp::endpoint>;  // in the order to be tried
@@ -47,15 +50,21 @@ class Resolver {
   class Watch {
    public:
     Watch() = default;
-    Watch(Watch&& other) noexcept;
-    Watch& operator=(Watch&& other) noexcept;
-    ~Watch();
+    Watch(Watch&& other) noexcept = default;
+    Watch& operator=(Watch&& other) noexcept {
+      if (this != &other) end();
+      engine_ = std::move(other.engine_);
+      id_ = other.id_;
+      return *this;
+    }
+    ~Watch() { end(); }
 
    private:
     friend class Resolver;
-    struct Handle;
-    explicit Watch(std::unique_ptr<Handle> handle);
-    std::unique_ptr<Handle> handle_;
+    Watch(std::shared_ptr<Engine> engine, std::uint64_t id) : engine_(std::move(engine)), id_(id) {}
+    void end();
+    std::shared_ptr<Engine> engine_;  // null: watches nothing
+    std::uint64_t id_ = 0;
   };
 
   Resolver();  // the system's settings; throws std::runtime_error if c-ares refuses them
@@ -71,11 +80,10 @@ class Resolver {
   // Somebody failed to connect: resolve this name again now, whatever its TTL. No effect for names nobody watches.
   void refresh(std::string_view name);
 
-  // Ends the thread; no callback runs afterwards. Idempotent; watches may outlive it.
+  // Ends the thread; no callback runs afterwards. Idempotent; watches may outlive it. Not from a callback.
   void stop();
 
  private:
-  class Engine;
   std::shared_ptr<Engine> engine_;
 };
 
