@@ -50,15 +50,6 @@ suite('client connections', start, (shared) => {
     assert.deepEqual(origin.requests.map((seen) => seen.target), ['/last']);
   });
 
-  scenario('a client that half-closes after its request still gets the answer', async () => {
-    const {origin, edge} = shared;
-    origin.handler = () => ({body: 'answer'});
-    const client = await edge.connect();
-    await client.send(request('/half', 'Connection: close\r\n'));
-    client.half_close();
-    assert.equal((await client.read_response()).body.toString(), 'answer');
-  });
-
   scenario('a connection without a request is closed after keep_alive', async (scope) => {
     const {origin} = shared;
     const edge = await Brink.start(scope, {backend: origin.url, downstream: {timeouts: {keep_alive: '300ms'}}});
@@ -196,27 +187,26 @@ suite('fields of one hop', start, (shared) => {
     assert.doesNotMatch(response.get('connection') ?? '', /x-secret/i);
   });
 
-  scenario('a client cannot nominate away what the edge adds', async () => {
-    const {origin, edge} = shared;
-    origin.forget();
-    const names = 'X-Forwarded-For, X-Forwarded-Host, X-Forwarded-Proto, Via, X-Request-Id, Traceparent';
-    assert.equal((await edge.exchange(request('/', `Connection: ${names}\r\n`))).status, 200);
-    const seen = await origin.next_request();
-    assert.equal(seen.get('x-forwarded-for'), '127.0.0.1');
-    assert.equal(seen.get('x-forwarded-host'), 'a.test');
-    assert.equal(seen.get('x-forwarded-proto'), 'http');
-    assert.equal(seen.get('via'), '1.1 brink');
-    assert.ok(seen.get('x-request-id') && seen.get('traceparent'));
-  });
+  // A client that nominates what the backend relies on tries to strip it (CVE-2021-32813): refused, or without effect.
+  for (const name
+           of ['X-Forwarded-For', 'X-Forwarded-Host', 'X-Forwarded-Proto', 'Via', 'X-Request-Id', 'Traceparent',
+               'Host']) {
+    scenario(`a client cannot nominate away ${name}`, async () => {
+      const {origin, edge} = shared;
+      origin.forget();
+      const response = await edge.exchange(request('/', `Connection: close, ${name}\r\n`));
+      if (response.status === 400) return assert.deepEqual(origin.requests, []);
+      assert.equal(response.status, 200);
+      return assert.equal((await origin.next_request()).all(name.toLowerCase()).length, 1);
+    });
+  }
 
-  scenario('a client cannot nominate away the host or the framing', async () => {
+  scenario('a client cannot nominate away the framing', async () => {
     const {origin, edge} = shared;
     origin.forget();
     const response = await edge.exchange(
-        request('/', 'Connection: Host, Content-Length\r\nContent-Length: 2\r\n', 'POST', 'ok'), 'POST');
+        request('/', 'Connection: close, Content-Length\r\nContent-Length: 2\r\n', 'POST', 'ok'), 'POST');
     if (response.status === 400) return assert.deepEqual(origin.requests, []);
-    const seen = await origin.next_request();
-    assert.equal(seen.get('host'), 'a.test');
-    return assert.equal(seen.body.toString(), 'ok');
+    return assert.equal((await origin.next_request()).body.toString(), 'ok');
   });
 });

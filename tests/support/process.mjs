@@ -29,14 +29,14 @@ export function binary(name) {
 }
 
 export class Program {
-  constructor(name, args, {env = {}, cwd} = {}) {
+  constructor(name, args, {env = {}, cwd, path = binary(name)} = {}) {
     this.name = name;
     this.stdout = '';
     this.stderr = '';
     this.waiters_ = new Set();
     const exited = deferred();
     this.exited = exited.promise;  // {code, signal}
-    this.process_ = spawn(binary(name), args, {env: {...process.env, ...env}, cwd, stdio: ['ignore', 'pipe', 'pipe']});
+    this.process_ = spawn(path, args, {env: {...process.env, ...env}, cwd, stdio: ['ignore', 'pipe', 'pipe']});
     running.add(this);
     for (const stream of ['stdout', 'stderr']) {
       this.process_[stream].setEncoding('utf8').on('data', (text) => {

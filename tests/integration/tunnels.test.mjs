@@ -1,0 +1,195 @@
+// The bytes of a tunnel after the 101: both directions on their own, back-pressure, half-close, the idle limit, and
+// what a backend may not do to get there.
+import {strict as assert} from 'node:assert';
+import {createHash} from 'node:crypto';
+
+import {Brink} from '../support/brink.mjs';
+import {pieces_of} from '../support/hash.mjs';
+import {Origin} from '../support/origin.mjs';
+import {scenario, suite} from '../support/scenario.mjs';
+import {until, within} from '../support/wait.mjs';
+
+const mebibyte = 1024 * 1024;
+const key = 'dGhlIHNhbXBsZSBub25jZQ==';
+const accept = createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
+const upgrade = (path = '/socket') => `GET ${path} HTTP/1.1\r\nHost: a.test\r\nConnection: keep-alive, Upgrade\r\n` +
+    `Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${key}\r\n\r\n`;
+const switching = (value = accept, fields = 'Connection: Upgrade\r\nUpgrade: websocket\r\n') =>
+    `HTTP/1.1 101 Switching Protocols\r\n${fields}Sec-WebSocket-Accept: ${value}\r\n\r\n`;
+
+async function start(scope, options = {}) {
+  const origin = await Origin.start(scope, {
+    keep_bytes: false,
+    handler: (_, connection) => {
+      connection.tunnel = true;
+      return switching();
+    },
+  });
+  const edge = await Brink.start(scope, {backend: origin.url, ...options});
+  return {origin, edge};
+}
+
+async function open({origin, edge}) {
+  const client = await edge.connect();
+  client.send(upgrade());
+  const response = await client.read_response();
+  assert.equal(response.status, 101);
+  assert.equal(response.get('sec-websocket-accept'), accept);
+  const {connection} = await origin.next_request();
+  return {client, connection};
+}
+
+suite('a tunnel', start, (shared) => {
+  scenario('carries any bytes both ways', async () => {
+    const {client, connection} = await open(shared);
+    const bytes = Buffer.from(Array.from({length: 256}, (_, i) => i));
+    client.send(bytes);
+    assert.deepEqual(await connection.read_exactly(256), bytes);
+    connection.send(bytes);
+    assert.deepEqual(await client.read_exactly(256), bytes);
+    client.close();
+    await within(connection.closed, 'the edge to close the connection to the backend');
+  });
+
+  scenario('passes the handshake’s fields and adds its own', async () => {
+    const {origin, edge} = shared;
+    origin.forget();
+    const client = await edge.connect();
+    client.send(upgrade('/socket?model=m')
+                    .replace('\r\n\r\n', '\r\nSec-WebSocket-Protocol: a, b\r\nOrigin: https://a.test\r\n\r\n'));
+    await client.read_response();
+    const seen = await origin.next_request();
+    assert.equal(seen.target, '/socket?model=m');
+    assert.equal(seen.get('sec-websocket-protocol'), 'a, b');
+    assert.equal(seen.get('sec-websocket-key'), key);
+    assert.equal(seen.get('origin'), 'https://a.test');
+    assert.match(seen.get('connection'), /^upgrade$/i);
+    assert.equal(seen.get('upgrade'), 'websocket');
+    assert.equal(seen.get('via'), '1.1 brink');
+    client.close();
+  });
+
+  scenario('stays half open when the client has ended its side', async () => {
+    const {client, connection} = await open(shared);
+    client.send('last words');
+    client.half_close();
+    assert.equal((await connection.read_exactly(10)).toString(), 'last words');
+    assert.equal(await within(connection.closed, 'the end of the client’s side'), 'end');
+    connection.send('still here');
+    assert.equal((await client.read_exactly(10)).toString(), 'still here');
+    connection.half_close();
+    assert.equal(await within(client.closed, 'the end of the backend’s side'), 'end');
+  });
+
+  scenario('stays half open when the backend has ended its side', async () => {
+    const {client, connection} = await open(shared);
+    connection.send('last words');
+    connection.half_close();
+    assert.equal((await client.read_exactly(10)).toString(), 'last words');
+    assert.equal(await within(client.closed, 'the end of the backend’s side'), 'end');
+    client.send('still here');
+    assert.equal((await connection.read_exactly(10)).toString(), 'still here');
+    client.half_close();
+    assert.equal(await within(connection.closed, 'the end of the client’s side'), 'end');
+  });
+
+  for (const [from, to] of [['client', 'connection'], ['connection', 'client']]) {
+    scenario(`holds up the ${from} while the other side does not read`, async () => {
+      const sides = await open(shared);
+      const before = shared.edge.resident_bytes();
+      sides[to].pause();
+      let sent = 0;
+      const flood = (async () => {
+        for (const piece of pieces_of(256 * mebibyte)) {
+          await sides[from].send(piece);
+          if (sides[from].socket.destroyed) return;
+          sent += piece.length;
+        }
+      })();
+      let last = -1;
+      await until(async () => {
+        const stands = sent > 0 && sent === last;
+        last = sent;
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        return stands;
+      }, 'the sender to be held up');
+      assert.ok(sent < 64 * mebibyte, `${sent} bytes went out while nobody read`);
+      assert.ok(shared.edge.resident_bytes() - before < 16 * mebibyte);
+      // The other direction goes on.
+      sides[to].send('hello');
+      assert.equal((await sides[from].read_exactly(5)).toString(), 'hello');
+      sides.client.close();
+      sides.connection.close();
+      await flood;
+    });
+  }
+
+  scenario('counts as load on its endpoint, and is logged when it ends', async () => {
+    const {client, connection} = await open(shared);
+    const loads = async () => JSON.stringify((await shared.edge.admin('/clusters')).json).match(/"in_flight":(\d+)/)[1];
+    assert.equal(await loads(), '1');
+    client.send('12345');
+    await connection.read_exactly(5);
+    client.close();
+    await until(async () => (await loads()) === '0', 'the endpoint to be free');
+    const line = await shared.edge.log_line((entry) => entry.status === 101 && entry.bytes_in === 5);
+    assert.equal(line.route, 'all');
+  });
+});
+
+suite('the idle limit of a tunnel', (scope) => start(scope, {route: {timeouts: {tunnel: '400ms'}}}), (shared) => {
+  scenario('closes it when no byte goes either way', async () => {
+    const {client, connection} = await open(shared);
+    await within(Promise.all([client.closed, connection.closed]), 'both sides to be closed');
+    const line = await shared.edge.log_line((entry) => entry.status === 101);
+    assert.equal(line.error, 'tunnel_timeout');
+  });
+
+  scenario('does not close it while bytes go one way', async () => {
+    const {client, connection} = await open(shared);
+    for (let i = 0; i < 10; ++i) {
+      connection.send('tick');
+      await client.read_exactly(4);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    client.send('tock');
+    await connection.read_exactly(4);
+    client.close();
+  });
+});
+
+suite('a backend that answers an upgrade wrongly', start, (shared) => {
+  const wrong = [
+    ['with another accept value', switching('AAAAAAAAAAAAAAAAAAAAAAAAAAA=')],
+    [
+      'without an accept value', 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
+    ],
+    ['for another protocol', switching(accept, 'Connection: Upgrade\r\nUpgrade: h2c\r\n')],
+    ['without Connection: upgrade', switching(accept, 'Upgrade: websocket\r\n')],
+  ];
+  for (const [what, answer] of wrong) {
+    scenario(`${what} is 502`, async () => {
+      const {origin, edge} = shared;
+      let connection;
+      origin.handler = (_, used) => {
+        connection = used;
+        used.tunnel = true;
+        return answer;
+      };
+      const response = await edge.exchange(upgrade());
+      assert.equal(response.status, 502);
+      assert.match(JSON.parse(response.body).error.code, /^(upgrade_refused|upstream_malformed)$/);
+      await within(connection.closed, 'the edge to close the connection to the backend');
+    });
+  }
+
+  scenario('with a refusal of its own is passed on', async () => {
+    const {origin, edge} = shared;
+    origin.handler = () =>
+        ({status: 401, reason: 'Unauthorized', fields: {'WWW-Authenticate': 'Bearer'}, body: 'who are you'});
+    const response = await edge.exchange(upgrade());
+    assert.equal(response.status, 401);
+    assert.equal(response.get('www-authenticate'), 'Bearer');
+    assert.equal(response.body.toString(), 'who are you');
+  });
+});
