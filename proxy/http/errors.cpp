@@ -22,10 +22,14 @@ std::string_view reason_phrase(unsigned status) {
   const auto text = boost::beast::http::obsolete_reason(static_cast<boost::beast::http::status>(status));
   if (!text.empty() && text.front() != '<') return {text.data(), text.size()};
   switch (status) {
-    case 103: return "Early Hints";
-    case 421: return "Misdirected Request";
-    case 425: return "Too Early";
-    default: return "Unknown";
+    case 103:
+      return "Early Hints";
+    case 421:
+      return "Misdirected Request";
+    case 425:
+      return "Too Early";
+    default:
+      return "Unknown";
   }
 }
 

@@ -4,8 +4,9 @@ namespace brink::http {
 
 std::string_view to_string(Stop stop) {
   static constexpr std::array<std::string_view, 15> names = {
-      "",      "accept",         "secure",   "parse", "open",             "match", "admit", "request_filters",
-      "cache", "choose_cluster", "dispatch", "fill",  "response_filters", "write", "finish"};
+      "",         "accept", "secure",           "parse", "open",
+      "match",    "admit",  "request_filters",  "cache", "choose_cluster",
+      "dispatch", "fill",   "response_filters", "write", "finish"};
   return names[static_cast<std::size_t>(stop)];
 }
 

@@ -8,6 +8,7 @@
 
 #include <boost/beast/http/field.hpp>
 #include <boost/beast/http/verb.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -23,15 +24,15 @@ struct Field {
 };
 
 struct Limits {
-  std::size_t head = 32 * 1024;  // bytes, start line included
+  std::size_t head = std::size_t{32} * 1024;  // bytes, start line included
   std::size_t fields = 100;
-  std::size_t target = 8 * 1024;
+  std::size_t target = std::size_t{8} * 1024;
 };
 
 // How the body is delimited on the wire (RFC 9112 section 6).
 enum class Framing : std::uint8_t { none, length, chunked, until_close };
 
-// What is wrong with a head. The first group is of requests, all are possible for both.
+// What is wrong with a head; target_too_long and unknown_coding are of requests only.
 enum class HeadError : std::uint8_t {
   ok,
   malformed,        // 400
@@ -87,7 +88,7 @@ struct RequestHead : HeadBase {
   std::string_view query;      // with its '?', or empty
   std::string_view authority;  // Host, or of an absolute-form target (both must agree): host[:port], checked for
                                // syntax; of CONNECT its target; empty only in HTTP/1.0 without Host
-  std::string_view host;         // authority without port and, for IPv6, with brackets; case as sent
+  std::string_view host;       // authority without port and, for IPv6, with brackets; case as sent
   bool expect_continue = false;  // HTTP/1.1 with `Expect: 100-continue`
   bool bad_expect = false;       // any other expectation: 417 (RFC 9110 section 10.1.1)
 };

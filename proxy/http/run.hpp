@@ -1,0 +1,79 @@
+// The two sides of an exchange and how they hand bytes to each other. `Client` is what a session offers, `Run` is what
+// produces the answer: forwarding to a backend, or a reply of the edge. Demand is the back-pressure: who does not ask
+// gets nothing. All calls on the worker's thread.
+#pragma once
+
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+#include <boost/smart_ptr/intrusive_ref_counter.hpp>
+#include <string_view>
+
+#include "proxy/http/exchange.hpp"
+#include "proxy/http/local_reply.hpp"
+
+namespace brink::http {
+
+// Produces the response of one exchange. A method may end the run (Client::finish, Client::abort); it then touches
+// nothing of itself afterwards but what an own reference keeps alive.
+class Run : public boost::intrusive_ref_counter<Run, boost::thread_unsafe_counter> {
+ public:
+  virtual ~Run() = default;
+  virtual void on_body() = 0;     // after want_body: more of the request body is there, or its end
+  virtual void on_drained() = 0;  // after a write that was not taken whole: now it is
+  virtual void
+  on_abandoned() = 0;  // the client is gone or the session gave up: free the backend at once. The last call
+};
+
+// The request body as far as it is here: decoded, without chunk framing.
+struct BodyView {
+  std::string_view data;  // the contiguous front of it; more may follow it without waiting
+  bool last = false;      // nothing follows `data`
+};
+
+enum class BodyError : std::uint8_t { none, malformed, too_large };
+
+class Client {
+ public:
+  virtual ~Client() = default;
+  virtual Exchange& exchange() = 0;
+  // Replaces who answers. The session calls the new run from now on.
+  virtual void set_run(boost::intrusive_ptr<Run> run) = 0;
+
+  // The request body.
+  virtual BodyView body() = 0;
+  virtual void consume_body(std::size_t size) = 0;
+  // Reads more; on_body follows, never from inside this call. Sends 100 (Continue) first if the client waits for it.
+  virtual void want_body() = 0;
+  // Keep what is consumed, so that rewind_body can start it again; false once some of it is gone.
+  virtual bool rewind_body() = 0;
+  virtual std::string_view body_trailers() = 0;  // with last; field lines, each with CRLF
+  // Peek mode, for reading the body before deciding where it goes: the bytes past those seen. Feeding on what arrives
+  // without consuming it; the session buffers up to the body limit.
+  virtual std::string_view unseen_body() = 0;  // the next unseen contiguous piece; it then counts as seen
+  virtual bool body_complete() = 0;            // the whole body has arrived
+  virtual void set_body_limit(std::uint64_t bytes) = 0;
+  virtual BodyError body_error() = 0;  // after set_body_limit: too_large if what is announced or here exceeds it
+
+  // The response. will_keep_alive decides what the head says; call it once, when the head is made.
+  virtual bool will_keep_alive() = 0;
+  // Hands bytes over. True: all taken. False: on_drained follows; `body` and `tail` must stand until then.
+  virtual bool write(std::string_view head, std::string_view body, std::string_view tail) = 0;
+  virtual void finish() = 0;                 // the response is complete and drained
+  virtual void abort() = 0;                  // breaks the connection so that nobody takes the response for whole
+  virtual void reply(LocalReply reply) = 0;  // a response of the edge, then finish
+  virtual void fail(ErrorKind kind,
+                    std::string_view detail = {}) = 0;  // the reply for it if none has begun, else abort
+
+  // After a 101: the request body becomes whatever the client sends, and its end is the client's half-close.
+  virtual void become_tunnel() = 0;
+  virtual void shutdown_send() = 0;  // the tunnel's other side has sent all
+};
+
+// Decides what answers an exchange.
+class Handler {
+ public:
+  virtual ~Handler() = default;
+  virtual void handle(Client& client) = 0;
+  virtual void finished(Exchange& exchange) = 0;  // stop 14, exactly once for each handled exchange
+};
+
+}  // namespace brink::http

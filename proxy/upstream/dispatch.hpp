@@ -1,0 +1,134 @@
+// Stop 10: sends one request to a backend and its answer back. Picks an endpoint, takes or opens a connection, sends
+// the request as it arrives, relays the response as it arrives, and after a 101 the bytes of both directions. Neither
+// side is read while the other does not take, so at most one buffer a direction is held.
+//
+// Three files: dispatch.cpp chooses and connects, dispatch_send.cpp carries the request, dispatch_receive.cpp the
+// answer.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "proxy/http/chunked.hpp"
+#include "proxy/http/run.hpp"
+#include "proxy/upstream/worker_state.hpp"
+
+namespace brink::upstream {
+
+// Replaces bytes [begin, end) of the request body on its way, to rewrite the model's name.
+struct BodyEdit {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::string replacement;  // nothing is replaced while begin == end
+  bool active() const { return end > begin; }
+};
+
+class Dispatch final : public http::Run, public Connection::Owner {
+ public:
+  Dispatch(WorkerState& worker, http::Client& client, boost::intrusive_ptr<WorkerSnapshot> snapshot,
+           std::uint32_t cluster, std::string path, bool websocket, BodyEdit edit);
+  ~Dispatch() override;
+  void start();
+
+  void on_body() override;
+  void on_drained() override;
+  void on_abandoned() override;
+  void on_connected(boost::system::error_code error) override;
+  void on_upstream_readable() override;
+  void on_upstream_writable() override;
+
+ private:
+  enum class Phase : std::uint8_t { waiting_body, connecting, sending, awaiting_head, relaying, tunnel, ended };
+  using Flow = bool;  // false: nothing more to do now
+
+  // dispatch.cpp
+  void attempt();
+  bool open_connection();
+  void try_next_address(std::string_view why);
+  void attempt_failed(http::ErrorKind kind, std::string_view detail);
+  bool may_resend() const;
+  void release(router::Outcome outcome);  // gives up the connection and the claim on the endpoint
+  void fail(http::ErrorKind kind, std::string_view detail = {});
+  void set_phase(Phase phase, net::Clock::duration limit);
+  void arm_timer();
+  void on_timer();
+  const conf::TimeoutsConfig& timeouts() const { return client_.exchange().route->timeouts; }
+  const WorkerCluster& cluster() const { return snapshot_->clusters[cluster_index_]; }
+
+  // dispatch_send.cpp
+  void begin_sending();
+  void pump();
+  void append_head(std::string& out);
+  bool edit_body(http::BodyView& view, std::string& prefix);
+  void sent();
+
+  // dispatch_receive.cpp
+  void receive();
+  Flow parse_head();
+  Flow on_interim();
+  Flow on_switching();
+  Flow on_final_head();
+  void relay();
+  void after_relay();
+  void upstream_ended(const net::IoResult& result);
+  void broken(http::ErrorKind kind, std::string_view detail);
+  void finish_response();
+  void finish_tunnel();
+  void read_more();
+
+  WorkerState& worker_;
+  http::Client& client_;
+  boost::intrusive_ptr<WorkerSnapshot> snapshot_;
+  const std::uint32_t cluster_index_;
+  const std::string path_;
+  const BodyEdit edit_;
+  net::Timer timer_;
+  net::Time total_deadline_{};
+  net::Time phase_deadline_ = net::Time::max();
+  Phase phase_ = Phase::waiting_body;
+
+  // The attempt.
+  std::vector<std::uint32_t> excluded_;  // endpoints that could not be connected to
+  std::string connect_error_;            // of the last of them
+  std::uint32_t endpoint_index_ = 0;
+  router::Flight flight_;
+  boost::intrusive_ptr<Connection> connection_;
+  std::vector<Address> addresses_;
+  std::size_t next_address_ = 0;
+  bool admitted_ = false;    // counted in the cluster's requests
+  bool fresh_only_ = false;  // the resend after a kept connection turned out closed
+  bool websocket_ = false;
+
+  // The request on its way out.
+  std::uint64_t body_offset_ = 0;  // consumed of the original body
+  std::size_t in_out_ = 0;         // bytes of the body in the outbox, consumed when they are gone
+  std::string tail_out_;           // framing after the piece being sent
+  bool last_in_out_ = false;
+  bool head_sent_ = false;
+  bool replaced_ = false;  // the edit's replacement is out
+  bool request_chunked_ = false;
+  bool request_sent_ = false;    // all of it (tunnel: the client's half is closed and passed on)
+  bool request_broken_ = false;  // the backend takes no more; its answer may still come
+
+  // The response on its way in.
+  http::ResponseHead head_;
+  http::ChunkedReader reader_;
+  std::string tail_;  // framing after the piece being written
+  net::Buffer buffer_;
+  std::size_t begin_ = 0;  // of what is read and not relayed
+  std::size_t end_ = 0;
+  std::uint64_t remaining_ = 0;
+  unsigned interim_ = 0;
+  bool have_head_ = false;
+  bool head_pending_ = false;  // parsed, not yet handed to the client
+  bool client_chunked_ = false;
+  bool client_keep_alive_ = false;
+  bool event_stream_ = false;
+  bool paused_ = false;  // the client has not taken the last piece
+  bool response_done_ = false;
+  bool abort_when_drained_ = false;
+  bool leftover_ = false;              // the backend sent more than its message
+  char last_bytes_[2] = {'\n', '\n'};  // of what was relayed, to know whether an event was cut
+};
+
+}  // namespace brink::upstream

@@ -1,0 +1,340 @@
+#include <algorithm>
+#include <boost/beast/core/string.hpp>
+#include <charconv>
+
+#include "proxy/http/forward.hpp"
+#include "proxy/http/websocket.hpp"
+#include "proxy/upstream/dispatch.hpp"
+
+// The answer's way to the client.
+namespace brink::upstream {
+
+using boost::intrusive_ptr;
+using http::ErrorKind;
+using http::Framing;
+using router::Outcome;
+using Status = net::IoResult::Status;
+
+namespace {
+
+constexpr unsigned max_interim = 16;  // 1xx responses of one request
+constexpr http::Limits response_limits{60 * 1024, 256, 0};
+
+void append_chunk_size(std::string& out, std::size_t size) {
+  char text[16];
+  out.append(text, static_cast<std::size_t>(std::to_chars(text, text + sizeof text, size, 16).ptr - text))
+      .append("\r\n");
+}
+
+bool is_event_stream(const http::ResponseHead& head) {
+  const http::Field* type = head.find(http::FieldId::content_type);
+  if (type == nullptr) return false;
+  const std::string_view value = type->value.substr(0, type->value.find(';'));
+  return boost::beast::iequals(value.substr(0, value.find(' ')), "text/event-stream");
+}
+
+}  // namespace
+
+void Dispatch::read_more() {
+  if (phase_ == Phase::ended || !connection_) return;
+  if (begin_ == end_) {
+    buffer_.reset();  // an answer that has nothing to say holds no memory
+    begin_ = end_ = 0;
+  }
+  connection_->arm_read();
+}
+
+void Dispatch::on_upstream_readable() {
+  const intrusive_ptr<Dispatch> self(this);
+  if (paused_) return;  // read_more asks again once the client has taken what is there
+  receive();
+}
+
+void Dispatch::receive() {
+  constexpr int rounds = 4;  // then others get their turn
+  for (int round = 0; round < rounds && phase_ != Phase::ended && !paused_; ++round) {
+    if (!buffer_) buffer_ = worker_.loop.buffers.get(net::BufferPool::large);
+    const std::size_t room = buffer_.capacity() - end_;
+    const net::IoResult result = connection_->socket.read(buffer_.data() + end_, room);
+    if (result.status == Status::again) return read_more();
+    if (result.status != Status::ok) return upstream_ended(result);
+    end_ += result.size;
+    while (!have_head_) {
+      if (!parse_head()) return;
+    }
+    if (!paused_) relay();
+    if (result.size < room) break;  // the socket is drained: readiness will tell of more
+  }
+  if (phase_ != Phase::ended && !paused_) read_more();
+}
+
+Dispatch::Flow Dispatch::parse_head() {
+  const bool head_request = client_.exchange().head.method == boost::beast::http::verb::head;
+  const std::string_view bytes(buffer_.data() + begin_, end_ - begin_);
+  const http::ParseResult result = http::parse_response(bytes, response_limits, head_request, head_);
+  if (result.error != http::HeadError::ok) {
+    release(Outcome::failure);
+    fail(ErrorKind::upstream_malformed, result.what);
+    return false;
+  }
+  if (result.size == 0) {
+    if (end_ == buffer_.capacity()) {
+      release(Outcome::failure);
+      fail(ErrorKind::upstream_malformed, "the head is too large");
+    } else {
+      read_more();
+    }
+    return false;
+  }
+  begin_ += result.size;
+  if (head_.status == 101) return on_switching();
+  if (head_.status < 200) return on_interim();
+  return on_final_head();
+}
+
+// 100 is for us, who answered the client's expectation; the others go on to clients that know them (RFC 9110
+// section 15.2).
+Dispatch::Flow Dispatch::on_interim() {
+  if (++interim_ > max_interim) {
+    release(Outcome::failure);
+    fail(ErrorKind::upstream_malformed, "too many interim responses");
+    return false;
+  }
+  if (head_.status == 100 || client_.exchange().head.minor_version == 0) return true;
+  std::string& text = worker_.loop.scratch;
+  text.clear();
+  http::append_interim_head(text, head_);
+  if (client_.write(text, {}, {})) return true;
+  paused_ = true;
+  return false;
+}
+
+Dispatch::Flow Dispatch::on_switching() {
+  http::Exchange& exchange = client_.exchange();
+  if (!websocket_ || !http::accepts_upgrade(exchange.head, head_)) {
+    release(Outcome::failure);
+    fail(ErrorKind::upgrade_refused, websocket_ ? "the 101 does not accept this upgrade" : "a 101 nobody asked for");
+    return false;
+  }
+  exchange.first_byte = net::Clock::now();
+  flight_.first_byte(exchange.first_byte);
+  exchange.status = 101;
+  exchange.head_sent = true;
+  have_head_ = true;
+  request_sent_ = false;
+  set_phase(Phase::tunnel, timeouts().tunnel);
+  client_.become_tunnel();
+  std::string& text = worker_.loop.scratch;
+  text.clear();
+  http::ResponseEdit edit;
+  edit.rewrite = &exchange.route->rewrite;
+  edit.switching = true;
+  http::append_response_head(text, exchange, head_, edit);
+  head_.framing = Framing::until_close;
+  paused_ = !client_.write(text, {}, {});
+  pump();
+  return true;
+}
+
+Dispatch::Flow Dispatch::on_final_head() {
+  http::Exchange& exchange = client_.exchange();
+  exchange.first_byte = net::Clock::now();
+  flight_.first_byte(exchange.first_byte, head_.status < 400);
+  have_head_ = true;
+  head_pending_ = true;
+  remaining_ = head_.framing == Framing::length ? head_.content_length : 0;
+  event_stream_ = is_event_stream(head_);
+  // A refused upgrade: what the client may have sent after it was meant for the tunnel and is no request.
+  if (websocket_) exchange.head.keep_alive = false;
+  const bool old_client = exchange.head.minor_version == 0;
+  const bool unbounded = head_.framing == Framing::chunked || head_.framing == Framing::until_close;
+  client_chunked_ = unbounded && !old_client;
+  if (unbounded && old_client) exchange.head.keep_alive = false;
+
+  http::ResponseEdit edit;
+  edit.rewrite = &exchange.route->rewrite;
+  edit.client_minor_version = exchange.head.minor_version;
+  edit.keep_alive = client_keep_alive_ = client_.will_keep_alive();
+  edit.chunked = client_chunked_;
+  edit.has_length = head_.has_content_length;
+  edit.length = head_.content_length;
+  std::string& text = worker_.loop.scratch;
+  text.clear();
+  http::append_response_head(text, exchange, head_, edit);
+  exchange.status = head_.status;
+  phase_ = Phase::relaying;
+  phase_deadline_ = exchange.first_byte + timeouts().idle;
+  arm_timer();
+  return true;
+}
+
+// Takes the framing off what was read, puts the client's on, and hands it over in one write.
+void Dispatch::relay() {
+  std::string& prefix = worker_.loop.scratch;
+  if (!head_pending_) prefix.clear();
+  char* const data = buffer_.data() + begin_;
+  std::size_t size = end_ - begin_;
+  switch (head_.framing) {
+    case Framing::none:
+      leftover_ = size > 0;
+      size = 0;
+      response_done_ = true;
+      break;
+    case Framing::length:
+      leftover_ = size > remaining_;
+      size = static_cast<std::size_t>(std::min<std::uint64_t>(size, remaining_));
+      remaining_ -= size;
+      response_done_ = remaining_ == 0;
+      break;
+    case Framing::chunked: {
+      const auto result = reader_.decode(data, size);
+      if (result.error != nullptr) {
+        release(Outcome::failure);
+        return broken(ErrorKind::upstream_malformed, result.error);
+      }
+      leftover_ = result.done && result.consumed < size;
+      size = result.decoded;
+      response_done_ = result.done;
+      break;
+    }
+    case Framing::until_close:
+      break;
+  }
+  begin_ = end_ = 0;
+  if (size == 0 && !response_done_ && !head_pending_) return;
+  if (size > 0 && event_stream_) {
+    last_bytes_[0] = size > 1 ? data[size - 2] : last_bytes_[1];
+    last_bytes_[1] = data[size - 1];
+  }
+  http::Exchange& exchange = client_.exchange();
+  exchange.bytes_out += size;
+  tail_.clear();
+  if (client_chunked_) {
+    if (size > 0) {
+      append_chunk_size(prefix, size);
+      tail_ = "\r\n";
+    }
+    if (response_done_) {
+      tail_ += "0\r\n";
+      tail_ += reader_.trailers();
+      tail_ += "\r\n";
+    }
+  }
+  head_pending_ = false;
+  exchange.head_sent = true;
+  exchange.stop = http::Stop::write;
+  if (client_.write(prefix, {data, size}, tail_)) return after_relay();
+  paused_ = true;
+  phase_deadline_ = net::Time::max();  // the client's write time limit counts now
+}
+
+void Dispatch::after_relay() {
+  if (abort_when_drained_) {
+    phase_ = Phase::ended;
+    return client_.abort();
+  }
+  if (response_done_) return phase_ == Phase::tunnel ? finish_tunnel() : finish_response();
+  phase_deadline_ = net::Clock::now() + (phase_ == Phase::tunnel ? timeouts().tunnel : timeouts().idle);
+  arm_timer();
+}
+
+void Dispatch::on_drained() {
+  const intrusive_ptr<Dispatch> self(this);
+  if (phase_ == Phase::ended && !abort_when_drained_) return;
+  paused_ = false;
+  if (!have_head_) {  // an interim response is out; what came behind it is already here
+    while (!have_head_) {
+      if (!parse_head()) return;
+    }
+    if (!paused_) relay();
+  } else if (phase_ == Phase::tunnel && end_ > begin_) {  // came right behind the 101
+    relay();
+  } else {
+    after_relay();
+  }
+  if (phase_ != Phase::ended && !paused_) read_more();
+}
+
+void Dispatch::upstream_ended(const net::IoResult& result) {
+  const bool clean = result.status == Status::eof;
+  const std::string why = clean ? std::string("closed") : result.error.message();
+  if (!have_head_) {
+    const std::string detail = client_.exchange().endpoint->name + ": " + why;
+    if (begin_ < end_) {
+      release(Outcome::failure);
+      return fail(ErrorKind::upstream_malformed, detail + " within the head");
+    }
+    return attempt_failed(ErrorKind::upstream_reset, detail);
+  }
+  if (phase_ == Phase::tunnel) {
+    if (!clean) {
+      release(Outcome::success);
+      return broken(ErrorKind::upstream_reset, why);
+    }
+    response_done_ = true;
+    client_.shutdown_send();
+    return finish_tunnel();
+  }
+  if (head_.framing == Framing::until_close && clean) {
+    response_done_ = true;
+    leftover_ = true;  // not to be kept
+    tail_ = client_chunked_ ? "0\r\n\r\n" : "";
+    if (tail_.empty() || client_.write({}, {}, tail_)) return after_relay();
+    paused_ = true;
+    return;
+  }
+  release(Outcome::failure);
+  broken(ErrorKind::upstream_truncated, why);
+}
+
+// The answer cannot be completed. Before its head is out there is still an error reply; afterwards the client must see
+// that the message is broken, and a reader of an event stream is told why first.
+void Dispatch::broken(ErrorKind kind, std::string_view detail) {
+  const intrusive_ptr<Dispatch> self(this);
+  http::Exchange& exchange = client_.exchange();
+  if (!exchange.head_sent) return fail(kind, detail);
+  exchange.fail(kind, http::Stop::dispatch, detail);
+  release(Outcome::failure);
+  phase_ = Phase::ended;
+  timer_.cancel();
+  if (!event_stream_ || paused_ || !client_chunked_) return client_.abort();
+  std::string event = last_bytes_[1] == '\n' && last_bytes_[0] == '\n' ? "" : "\n\n";
+  event += "data: ";
+  event += http::error_reply(kind, detail).body;
+  event += '\n';
+  std::string& text = worker_.loop.scratch;
+  text.clear();
+  append_chunk_size(text, event.size());
+  text += event;
+  text += "\r\n";
+  if (client_.write(text, {}, {})) return client_.abort();
+  abort_when_drained_ = true;
+}
+
+void Dispatch::finish_response() {
+  const intrusive_ptr<Dispatch> self(this);
+  const net::Time now = net::Clock::now();
+  const unsigned status = head_.status;
+  const bool failure = status >= 500 || status == 429;
+  flight_.finish(now, failure ? Outcome::failure : status >= 400 ? Outcome::rejected : Outcome::success);
+  if (head_.keep_alive && request_sent_ && !leftover_ && connection_->out.empty()) {
+    cluster().pools[endpoint_index_]->put(std::move(connection_));
+  }
+  release(Outcome::success);
+  phase_ = Phase::ended;
+  timer_.cancel();
+  buffer_.reset();
+  client_.finish();
+}
+
+// A tunnel ends when both directions have; each may end on its own (half-close).
+void Dispatch::finish_tunnel() {
+  if (!response_done_ || !request_sent_ || paused_) return;
+  const intrusive_ptr<Dispatch> self(this);
+  release(Outcome::success);
+  phase_ = Phase::ended;
+  timer_.cancel();
+  client_.finish();
+}
+
+}  // namespace brink::upstream
