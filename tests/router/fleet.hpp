@@ -77,6 +77,7 @@ class Fleet {
   // Of the requests sent from..to ms: the share that went to an endpoint.
   double share(int endpoint, double from_ms = 0, double to_ms = 1e18) const;
   double percentile(double q, double from_ms = 2000, double to_ms = 1e18) const;  // of time to first byte, ms
+  std::uint32_t most_in_flight() const { return most_in_flight_; }                // at one endpoint, seen by one edge
   int longest_run() const;  // of successive requests at one endpoint
 
  private:
@@ -110,6 +111,7 @@ class Fleet {
   std::priority_queue<Event> events_;
   std::uint64_t order_ = 0;
   double now_ = 0;
+  std::uint32_t most_in_flight_ = 0;
 };
 
 inline Work lognormal_work(std::mt19937_64& random) {
@@ -167,6 +169,7 @@ inline void Fleet::arrive(std::size_t id) {
   if (index == Picker::none) return;
   const auto target = static_cast<std::size_t>(index);
   flights_[id] = Flight(*edge.states[target], at_ms(now_), bytes);
+  most_in_flight_ = std::max(most_in_flight_, edge.states[target]->in_flight.load());
   if (scenario_.client_patience_ms < 1e9)
     push(now_ + scenario_.client_patience_ms, [this, id] {
       if (done_[id].first_byte_ms < 0) finish(id, Outcome::cancelled);
