@@ -27,7 +27,7 @@ std::uint32_t tenths_of_us(std::int64_t ns) {
 
 }  // namespace
 
-Client::Client(Options options) : options_(std::move(options)), buffer_(read_buffer_bytes) {
+Client::Client(Options options) : options_(std::move(options)), epoll_(options_.spin), buffer_(read_buffer_bytes) {
   allow_open_files(options_.connections + 16);
   connections_.reserve(options_.connections);
   for (std::size_t i = 0; i < options_.connections; ++i) {

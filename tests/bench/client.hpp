@@ -28,6 +28,7 @@ enum class Mode {
 struct Options {
   Mode mode = Mode::load;
   std::uint16_t port = 0;
+  bool spin = false;                             // see Epoll
   std::string request;                           // head and body as sent
   std::size_t connections = 1;                   // 1..100000
   std::int64_t duration_ns = 0;                  // load: no new request after it; 0: no limit

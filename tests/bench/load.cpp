@@ -35,6 +35,7 @@ constexpr const char* usage_text =
     "  --expect-bytes N   each answer's body has so many bytes\n"
     "  --expect-events N  each answer is a stream with the events 0 to N-1 and an end\n"
     "  --timeout SECONDS  of one request (30)\n"
+    "  --spin             never sleep, so that nobody pays for waking this program\n"
     "An answer that is not status 200 with what is expected is an error.\n";
 
 struct UsageError : std::runtime_error {
@@ -81,7 +82,7 @@ std::string make_request(const std::string& method, const std::string& path, con
 }
 
 Options parse(int argc, char** argv) {
-  enum Long { port = 1, path, method, body, expect_bytes, expect_events, timeout };
+  enum Long { port = 1, path, method, body, expect_bytes, expect_events, timeout, spin };
   static const option longs[] = {{"port", 1, nullptr, port},
                                  {"path", 1, nullptr, path},
                                  {"method", 1, nullptr, method},
@@ -89,6 +90,7 @@ Options parse(int argc, char** argv) {
                                  {"expect-bytes", 1, nullptr, expect_bytes},
                                  {"expect-events", 1, nullptr, expect_events},
                                  {"timeout", 1, nullptr, timeout},
+                                 {"spin", 0, nullptr, spin},
                                  {}};
   if (argc < 2) throw UsageError("a mode is missing");
   constexpr std::uint64_t many = 1'000'000'000'000;
@@ -123,6 +125,9 @@ Options parse(int argc, char** argv) {
         break;
       case expect_events:
         options.expected_events = number<std::uint64_t>("--expect-events", optarg, 1, many);
+        break;
+      case spin:
+        options.spin = true;
         break;
       case timeout:
         options.timeout_ns = nanoseconds("--timeout", optarg);

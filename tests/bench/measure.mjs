@@ -44,8 +44,8 @@ function machine_us() {
 }
 
 export class Meter {
-  constructor({bin, cpu, origin, cpus}) {
-    Object.assign(this, {bin, cpu, origin, cpus});
+  constructor({bin, cpu, origin, cpus, spin}) {
+    Object.assign(this, {bin, cpu, origin, cpus, spin});
     this.disturbance = [];  // of each measurement, the share of the machine's CPUs that others used
   }
 
@@ -64,7 +64,7 @@ export class Meter {
 
   // A closed loop of `seconds` against `port`. `pid` is the proxy's, none for the origin itself.
   async closed_loop({port, pid, args, seconds, warm_up, what}) {
-    const all = ['load', '--port', port, ...args].map(String);
+    const all = ['load', '--port', port, ...args, ...(this.spin ? ['--spin'] : [])].map(String);
     await this.report(this.load([...all, '-d', String(warm_up)]), `${what}, warming up`);
     const before = {proxy: pid ? cpu_us(pid) : 0, machine: machine_us(), ours: this.ours(), at: performance.now()};
     const report = await this.report(this.load([...all, '-d', String(seconds)]), what);

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -56,7 +57,7 @@ void Fd::close() {
   if (fd_ >= 0) ::close(release());
 }
 
-Epoll::Epoll() : fd_(epoll_create1(EPOLL_CLOEXEC)) {
+Epoll::Epoll(bool spin) : fd_(epoll_create1(EPOLL_CLOEXEC)), spin_(spin) {
   if (!fd_.is_open()) fail("epoll_create1");
 }
 
@@ -68,10 +69,12 @@ void Epoll::watch(int fd, std::uint32_t events, std::uint64_t tag) {
 }
 
 std::span<epoll_event> Epoll::wait(std::int64_t timeout_ns) {
+  if (spin_) timeout_ns = 0;
   const timespec timeout{timeout_ns / second_ns, timeout_ns % second_ns};
   const int count = epoll_pwait2(fd_.get(), events_, static_cast<int>(std::size(events_)),
                                  timeout_ns < 0 ? nullptr : &timeout, nullptr);
   if (count < 0 && errno != EINTR) fail("epoll_pwait2");
+  if (spin_ && count == 0) sched_yield();
   return {events_, count < 0 ? 0 : static_cast<std::size_t>(count)};
 }
 

@@ -2,7 +2,7 @@
 // keep-alive and pipelined requests. It understands what a proxy sends it and refuses the rest (400, 404, 411) with a
 // close.
 //
-//   bench-origin [PORT]     # 127.0.0.1, 0 or none: the system chooses; prints `listening on 127.0.0.1:PORT`
+//   bench-origin [--spin] [PORT]   # 127.0.0.1; 0 or none: the system chooses; prints `listening on 127.0.0.1:PORT`
 //
 // Ends on SIGTERM or SIGINT, or with status 1 when a system call fails, 2 on bad usage.
 #include <strings.h>
@@ -74,7 +74,8 @@ struct Connection {
 
 class Origin {
  public:
-  explicit Origin(std::uint16_t port) : listener_(listen_on_loopback(port)), buffer_(read_buffer_bytes) {
+  Origin(std::uint16_t port, bool spin)
+      : listener_(listen_on_loopback(port)), epoll_(spin), buffer_(read_buffer_bytes) {
     epoll_.watch(listener_.get(), EPOLLIN, static_cast<std::uint64_t>(listener_.get()));
     std::printf("listening on 127.0.0.1:%u\n", static_cast<unsigned>(bound_port(listener_)));
     std::fflush(stdout);
@@ -231,14 +232,16 @@ class Origin {
 }  // namespace brink::bench
 
 int main(int argc, char** argv) {
+  const bool spin = argc > 1 && std::string_view(argv[1]) == "--spin";
+  const int rest = spin ? 2 : 1;
   char* end = nullptr;
-  const unsigned long port = argc == 2 ? std::strtoul(argv[1], &end, 10) : 0;
-  if (argc > 2 || (end && *end) || port > 65535) {
-    std::fprintf(stderr, "usage: bench-origin [PORT]\n");
+  const unsigned long port = argc == rest + 1 ? std::strtoul(argv[rest], &end, 10) : 0;
+  if (argc > rest + 1 || (end && *end) || port > 65535) {
+    std::fprintf(stderr, "usage: bench-origin [--spin] [PORT]\n");
     return 2;
   }
   try {
-    brink::bench::Origin(static_cast<std::uint16_t>(port)).run();
+    brink::bench::Origin(static_cast<std::uint16_t>(port), spin).run();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "bench-origin: %s\n", error.what());
     return 1;

@@ -138,7 +138,7 @@ export function contestants(bin) {
   };
 }
 
-export async function start_origin(bin, cpu) {
-  const program = new Program(cpu, join(bin, 'bench-origin'), []);
+export async function start_origin(bin, cpu, spin) {
+  const program = new Program(cpu, join(bin, 'bench-origin'), spin ? ['--spin'] : []);
   return {program, port: Number((await program.line(/listening on 127\.0\.0\.1:(\d+)/))[1])};
 }

@@ -99,10 +99,10 @@ function idle_memory(data, list, settings) {
       'Each has had one request, is held, and answers another at the end. ' +
       'The process without them is a fresh one that allows 64 connections.\n\n' +
       table(['', ...data.names, 'ratio', 'must', ''], [
-        row('one connection', 'each', kib, [1, 0.5]),
-        row('the process with them', 'during', mib),
-        row('the process without', 'before', mib),
-      ]);
+           row('one connection', 'each', kib, [1, 0.5]),
+           row('the process with them', 'during', mib),
+           row('the process without', 'before', mib),
+         ]);
 }
 
 function streams(data, list, settings) {
@@ -111,12 +111,12 @@ function streams(data, list, settings) {
   const row = (label, key, show) => [label, ...data.names.map((name) => data.cell('streams', name, key, show))];
   return `## ${connections} event streams at the same time, ${events} events each, ${gap_ms} ms apart\n\n` +
       table(['', ...data.names], [
-        row('events lost', 'lost', String),
-        row('events received', 'received', String),
-        row('streams at the same time', 'most_open', String),
-        row('memory with all open', 'during', mib),
-        row('processor time, µs an event', 'cpu', digits),
-      ]);
+           row('events lost', 'lost', String),
+           row('events received', 'received', String),
+           row('streams at the same time', 'most_open', String),
+           row('memory with all open', 'during', mib),
+           row('processor time, µs an event', 'cpu', digits),
+         ]);
 }
 
 function others_share(disturbance) {
@@ -138,6 +138,8 @@ function method(field, {rounds, seconds, warm_up}, disturbance) {
 - Each proxy is pinned to CPU 0, \`bench-origin\` and \`bench-load\` to CPU 1, all over loopback. Brink runs as shipped:
   metrics and access log on. The peers run on their documented best settings (\`tests/bench/conf/\`): one worker,
   upstream connections reused, streams not buffered, \`option http-no-delay\` for them.
+- Neither of the two ever sleeps (\`--spin\`): a send over loopback wakes a sleeping receiver at the sender's expense, which
+  no network card does, and which would fall on whichever proxy the load happens to outrun.
 - Rounds: ${rounds}, interleaved (A B C A B C), measurements of ${seconds} s after ${warm_up} s of warming up. The
   numbers are medians, in brackets the smallest and the largest. Every answer is checked: status, length, number and
   order of the events.
@@ -157,5 +159,6 @@ export function report({results, list, field, settings, disturbance}) {
     added_time(data, list, 'first_byte', prompt, 'Time to first byte added to a 220 KB prompt', 'nginx'),
     idle_memory(data, list, settings), streams(data, list, settings), throughput(data, list),
     method(field, settings, disturbance)
-  ].filter(Boolean).join('\n');
+  ].filter(Boolean)
+      .join('\n');
 }

@@ -117,10 +117,11 @@ async function run(settings, dir) {
   const files = open_files(connections + 64);
   const cpus = availableParallelism();
   const [proxy_cpu, load_cpu] = cpus > 1 ? [0, 1] : [0, 0];
-  if (cpus < 2) say('one CPU only: the proxy shares it with the load, take the latencies lightly');
+  const spin = cpus > 1;
+  if (!spin) say('one CPU only: the proxy shares it with the load, take the latencies lightly');
 
-  const origin = await start_origin(settings.bin, load_cpu);
-  const meter = new Meter({bin: settings.bin, cpu: load_cpu, origin: origin.program.pid, cpus});
+  const origin = await start_origin(settings.bin, load_cpu, spin);
+  const meter = new Meter({bin: settings.bin, cpu: load_cpu, origin: origin.program.pid, cpus, spin});
   let starts = 0;
   const start = (name, changed) => field[name].start(
       {dir: join(dir, `${name}-${++starts}`), origin: origin.port, connections, files, cpu: proxy_cpu, ...changed});
