@@ -254,6 +254,7 @@ TEST(AccessLog, AStuckTargetCostsLinesNotTime) {
   const std::string pipe = directory.file("pipe");
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  ::testing::internal::CaptureStderr();
   AccessLog log(pipe, 100'000);
   const Request request;
   constexpr std::uint64_t lines = 5000;
@@ -262,6 +263,7 @@ TEST(AccessLog, AStuckTargetCostsLinesNotTime) {
     for (std::uint64_t i = 0; i < lines; ++i) buffer.write(request.exchange, request.exchange.start);
   }
   log.stop(10ms);
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), ::testing::HasSubstr("takes them too slowly"));
   std::string got;
   char block[4096];
   for (ssize_t size; (size = ::read(reader, block, sizeof block)) > 0;)
