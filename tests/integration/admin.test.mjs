@@ -72,6 +72,7 @@ suite(
       scenario('a page of another site can do nothing', async () => {
         const rebound = await shared.edge.admin('/clusters', {headers: {host: 'evil.test'}});
         assert.equal(rebound.status, 403);
+        const forged = await shared.edge.admin('/reload', {method: 'POST', headers: {origin: 'https://evil.test'}});
         assert.equal(forged.status, 403);
       });
 

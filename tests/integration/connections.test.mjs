@@ -44,6 +44,7 @@ suite('client connections', start, (shared) => {
     const client = await edge.connect();
     client.send(request('/last', 'Connection: close\r\n'), request('/never'));
     const response = await client.read_response();
+    assert.equal(response.status, 200);
     assert.equal(response.get('connection'), 'close');
     await within(client.closed, 'the edge to close');
     assert.equal(client.peek().length, 0);

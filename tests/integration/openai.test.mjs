@@ -12,7 +12,8 @@ const messages = [{role: 'user', content: 'Say something about edges.'}];
 const fault = (text) => ({headers: {'x-sim-fault': text}});
 
 async function start(scope) {
-  const sim = await GpuSim.start(scope, ['--model', model, '--speed', '5']);
+  const sim =
+      await GpuSim.start(scope, ['--model', model, '--speed', '5', '--kv-blocks', '262144', '--max-batch', '64']);
   const edge =
       await Brink.start(scope, {backend: sim.url, route: {match: {path_prefix: '/v1/'}, limits: {body: '16MiB'}}});
   const client = new OpenAI({baseURL: `${edge.url}/v1`, apiKey: 'sk-test', maxRetries: 0});
@@ -169,7 +170,7 @@ suite('an aborted call ends at the engine', start, (shared) => {
   scenario('in the middle of a stream', async () => {
     const {client, sim} = shared;
     await sim.reset();
-    const stream = await client.chat.completions.create({model, messages, max_tokens: 100_000, stream: true});
+    const stream = await client.chat.completions.create({model, messages, max_tokens: 60_000, stream: true});
     let pieces = 0;
     for await (const _ of stream) {
       void _;
@@ -199,7 +200,7 @@ suite('an aborted call ends at the engine', start, (shared) => {
     const begun = deferred();
     let waiting = 50;
     const calls = Array.from({length: waiting}, async () => {
-      const stream = await client.chat.completions.create({model, messages, max_tokens: 100_000, stream: true});
+      const stream = await client.chat.completions.create({model, messages, max_tokens: 60_000, stream: true});
       let pieces = 0;
       for await (const _ of stream) {
         void _;

@@ -368,7 +368,7 @@ suite('where requests go', async () => ({}), () => {
       return sick && name === 'a' ? {status: 500, reason: 'Sick'} : {body: 'fine'};
     };
     for (const name of ['a', 'b']) origins[name].handler = serve(name);
-    const health_check = {path: '/health', interval: '100ms', timeout: '1s', unhealthy_after: 2, healthy_after: 2};
+    const health_check = {path: '/health', interval: '300ms', timeout: '300ms', unhealthy_after: 2, healthy_after: 2};
     const edge = await Brink.start(scope, {
       backends: [origins.a.url, origins.b.url],
       cluster: {balance: 'weighted_round_robin', health_check},

@@ -8,7 +8,7 @@ import {hash_of, pieces_of} from '../support/hash.mjs';
 import {chunk, CutShort, last_chunk} from '../support/http1.mjs';
 import {Origin} from '../support/origin.mjs';
 import {scenario, suite} from '../support/scenario.mjs';
-import {deferred, until, within} from '../support/wait.mjs';
+import {deferred, until_still, within} from '../support/wait.mjs';
 
 const mebibyte = 1024 * 1024;
 const size = 64 * mebibyte;
@@ -91,15 +91,8 @@ suite('back-pressure', start, (shared) => {
     const client = await edge.connect();
     client.pause();
     client.send(get('/big'));
-    await until(() => sent > 0, 'the body to begin');
     // The backend stands still once every buffer on the way is full.
-    let last = -1;
-    await until(async () => {
-      const stands = sent === last;
-      last = sent;
-      await new Promise((resolve) => setTimeout(resolve, 300));
-      return stands;
-    }, 'the backend to be held up');
+    await until_still(() => sent, 'the backend to be held up');
     assert.ok(sent < 64 * mebibyte, `${sent} bytes went out while nobody read`);
     const grown = edge.resident_bytes() - before;
     assert.ok(grown < 16 * mebibyte, `resident memory grew by ${grown}`);
@@ -125,13 +118,7 @@ suite('back-pressure', start, (shared) => {
         if (client.socket.destroyed) return;
       }
     })();
-    let last = -1;
-    await until(async () => {
-      const stands = sent > 0 && sent === last;
-      last = sent;
-      await new Promise((resolve) => setTimeout(resolve, 300));
-      return stands;
-    }, 'the client to be held up');
+    await until_still(() => sent, 'the client to be held up');
     assert.ok(sent < 64 * mebibyte, `${sent} bytes went out while nobody read`);
     const grown = edge.resident_bytes() - before;
     assert.ok(grown < 16 * mebibyte, `resident memory grew by ${grown}`);

@@ -7,7 +7,7 @@ import {Brink} from '../support/brink.mjs';
 import {pieces_of} from '../support/hash.mjs';
 import {Origin} from '../support/origin.mjs';
 import {scenario, suite} from '../support/scenario.mjs';
-import {until, within} from '../support/wait.mjs';
+import {until, until_still, within} from '../support/wait.mjs';
 
 const mebibyte = 1024 * 1024;
 const key = 'dGhlIHNhbXBsZSBub25jZQ==';
@@ -29,19 +29,27 @@ async function start(scope, options = {}) {
   return {origin, edge};
 }
 
-async function open({origin, edge}) {
+const load_of = async (edge) => (await edge.metrics()).sum('brink_upstream_in_flight');
+
+// Whatever became of it, a tunnel is nothing on either side once both have closed.
+async function open({origin, edge}, scope) {
   const client = await edge.connect();
   client.send(upgrade());
   const response = await client.read_response();
   assert.equal(response.status, 101);
   assert.equal(response.get('sec-websocket-accept'), accept);
   const {connection} = await origin.next_request();
+  scope.after(async () => {
+    client.close();
+    connection.close();
+    await until(async () => (await load_of(edge)) === 0, 'the endpoint to be free');
+  });
   return {client, connection};
 }
 
 suite('a tunnel', start, (shared) => {
-  scenario('carries any bytes both ways', async () => {
-    const {client, connection} = await open(shared);
+  scenario('carries any bytes both ways', async (scope) => {
+    const {client, connection} = await open(shared, scope);
     const bytes = Buffer.from(Array.from({length: 256}, (_, i) => i));
     client.send(bytes);
     assert.deepEqual(await connection.read_exactly(256), bytes);
@@ -67,10 +75,11 @@ suite('a tunnel', start, (shared) => {
     assert.equal(seen.get('upgrade'), 'websocket');
     assert.equal(seen.get('via'), '1.1 brink');
     client.close();
+    seen.connection.close();
   });
 
-  scenario('stays half open when the client has ended its side', async () => {
-    const {client, connection} = await open(shared);
+  scenario('stays half open when the client has ended its side', async (scope) => {
+    const {client, connection} = await open(shared, scope);
     client.send('last words');
     client.half_close();
     assert.equal((await connection.read_exactly(10)).toString(), 'last words');
@@ -81,8 +90,8 @@ suite('a tunnel', start, (shared) => {
     assert.equal(await within(client.closed, 'the end of the backend’s side'), 'end');
   });
 
-  scenario('stays half open when the backend has ended its side', async () => {
-    const {client, connection} = await open(shared);
+  scenario('stays half open when the backend has ended its side', async (scope) => {
+    const {client, connection} = await open(shared, scope);
     connection.send('last words');
     connection.half_close();
     assert.equal((await client.read_exactly(10)).toString(), 'last words');
@@ -94,8 +103,8 @@ suite('a tunnel', start, (shared) => {
   });
 
   for (const [from, to] of [['client', 'connection'], ['connection', 'client']]) {
-    scenario(`holds up the ${from} while the other side does not read`, async () => {
-      const sides = await open(shared);
+    scenario(`holds up the ${from} while the other side does not read`, async (scope) => {
+      const sides = await open(shared, scope);
       const before = shared.edge.resident_bytes();
       sides[to].pause();
       let sent = 0;
@@ -106,13 +115,7 @@ suite('a tunnel', start, (shared) => {
           sent += piece.length;
         }
       })();
-      let last = -1;
-      await until(async () => {
-        const stands = sent > 0 && sent === last;
-        last = sent;
-        await new Promise((resolve) => setTimeout(resolve, 300));
-        return stands;
-      }, 'the sender to be held up');
+      await until_still(() => sent, 'the sender to be held up');
       assert.ok(sent < 64 * mebibyte, `${sent} bytes went out while nobody read`);
       assert.ok(shared.edge.resident_bytes() - before < 16 * mebibyte);
       // The other direction goes on.
@@ -124,29 +127,43 @@ suite('a tunnel', start, (shared) => {
     });
   }
 
-  scenario('counts as load on its endpoint, and is logged when it ends', async () => {
-    const {client, connection} = await open(shared);
-    const loads = async () => JSON.stringify((await shared.edge.admin('/clusters')).json).match(/"in_flight":(\d+)/)[1];
-    assert.equal(await loads(), '1');
+  scenario('counts as load on its endpoint, and is logged when it ends', async (scope) => {
+    const {edge} = shared;
+    const {client, connection} = await open(shared, scope);
+    assert.equal(await load_of(edge), 1);
     client.send('12345');
     await connection.read_exactly(5);
     client.close();
-    await until(async () => (await loads()) === '0', 'the endpoint to be free');
-    const line = await shared.edge.log_line((entry) => entry.status === 101 && entry.bytes_in === 5);
+    connection.half_close();
+    await until(async () => (await load_of(edge)) === 0, 'the endpoint to be free');
+    const line = await edge.log_line((entry) => entry.status === 101 && entry.bytes_in === 5);
     assert.equal(line.route, 'all');
   });
+
+  // Both ends vanish while the one has more to send than the other takes.
+  for (const first of ['client', 'connection']) {
+    scenario(`is over when both ends vanish in full flow, the ${first} first`, async (scope) => {
+      const sides = await open(shared, scope);
+      sides.connection.pause();
+      let sent = 0;
+      for (const piece of pieces_of(64 * mebibyte)) sides.client.send(piece).then(() => (sent += piece.length));
+      await until_still(() => sent, 'the client to be held up');
+      sides[first].reset();
+      sides[first === 'client' ? 'connection' : 'client'].reset();
+    });
+  }
 });
 
 suite('the idle limit of a tunnel', (scope) => start(scope, {route: {timeouts: {tunnel: '400ms'}}}), (shared) => {
-  scenario('closes it when no byte goes either way', async () => {
-    const {client, connection} = await open(shared);
+  scenario('closes it when no byte goes either way', async (scope) => {
+    const {client, connection} = await open(shared, scope);
     await within(Promise.all([client.closed, connection.closed]), 'both sides to be closed');
     const line = await shared.edge.log_line((entry) => entry.status === 101);
     assert.equal(line.error, 'tunnel_timeout');
   });
 
-  scenario('does not close it while bytes go one way', async () => {
-    const {client, connection} = await open(shared);
+  scenario('does not close it while bytes go one way', async (scope) => {
+    const {client, connection} = await open(shared, scope);
     for (let i = 0; i < 10; ++i) {
       connection.send('tick');
       await client.read_exactly(4);

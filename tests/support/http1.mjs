@@ -22,6 +22,11 @@ export class Head {
     }
   }
 
+  // How a failed comparison shows it.
+  [Symbol.for('nodejs.util.inspect.custom')]() {
+    return `<${this.start_line}>`;
+  }
+
   // All values of a field, in order.
   all(name) {
     return this.fields.filter(([key]) => key.toLowerCase() === name).map(([, value]) => value);

@@ -26,6 +26,18 @@ export async function until(check, what, ms = patience_ms) {
   }
 }
 
+// Waits until a number that grows stands still: the only sign that a sender is held up. Returns it.
+export async function until_still(number, what) {
+  const still_ms = 300;
+  let last = 0;
+  return until(async () => {
+    const before = last;
+    last = number();
+    await new Promise((resolve) => setTimeout(resolve, still_ms));
+    return last > 0 && last === before && last;
+  }, what);
+}
+
 // A promise with its `resolve` and `reject` at hand.
 export function deferred() {
   const result = {};
