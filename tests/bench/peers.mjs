@@ -98,7 +98,8 @@ function version(file, args) {
   return status !== 0 ? null : `${stdout}${stderr}`.split('\n')[0].trim();
 }
 
-// The contestants by name. `find` tells the version, or null when it is not installed; `start` gives {program, port}.
+// The contestants by name. `find` tells the version, or null when it is not installed; `start` gives {program, port};
+// `only` are the workloads it takes part in, none: all.
 export function contestants(bin) {
   const nginx = (access_log) => async ({dir, origin, connections, cpu}) => {
     const port = await free_port();
@@ -121,6 +122,7 @@ export function contestants(bin) {
     nginx: {package: 'nginx-light', find: () => version('nginx', ['-v']), start: nginx(() => 'off')},
     'nginx+log': {
       package: 'nginx-light',
+      only: ['w1', 'w2'],
       find: () => version('nginx', ['-v']),
       start: nginx((dir) => `${dir}/nginx-access.log combined buffer=64k flush=1s`),
     },

@@ -10,6 +10,7 @@ function median(values) {
   return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
+const absent = '–';
 const digits = (value) => value.toFixed(Math.abs(value) < 100 ? 1 : 0);
 const kib = (bytes) => `${digits(bytes / 1024)} KiB`;
 const mib = (bytes) => `${digits(bytes / 1024 / 1024)} MiB`;
@@ -31,33 +32,43 @@ class Results {
         .map(({values}) => values[key]);
   }
 
+  // Undefined when the contestant did not take part.
   median(workload, contestant, key) {
-    return median(this.all(workload, contestant, key));
+    const values = this.all(workload, contestant, key);
+    return values.length ? median(values) : undefined;
   }
 
-  // Brink's value divided by the smallest of the peers'; `of` takes a contestant's value. Null without one of the two.
-  ratio(of, against) {
-    const peers = (against ? this.peers.filter((name) => name === against) : this.peers).map(of);
-    return this.names.includes('brink') && peers.length ? of('brink') / Math.min(...peers) : null;
+  // Brink's ratio to the better of the peers, or to the peer `against`; null without one of the two. What slows the
+  // machine slows whole rounds, so each round has its ratio and the median of these counts. `base` is a contestant that
+  // is subtracted from both sides.
+  ratio(workload, key, {against, base} = {}) {
+    const own = this.all(workload, 'brink', key);
+    const floor = base ? this.all(workload, base, key) : own.map(() => 0);
+    const ratios = this.peers.filter((name) => !against || name === against)
+                       .map((name) => this.all(workload, name, key))
+                       .filter((values) => values.length && own.length)
+                       .map((values) => median(own.map((value, i) => (value - floor[i]) / (values[i] - floor[i]))));
+    return ratios.length ? Math.max(...ratios) : null;
   }
 
   cell(workload, contestant, key, show = digits) {
     const values = this.all(workload, contestant, key);
+    if (!values.length) return absent;
     const spread = values.length > 1 ? ` (${show(Math.min(...values))}–${show(Math.max(...values))})` : '';
     return show(median(values)) + spread;
   }
 }
 
 function ratio_cells(ratio, must, goal) {
-  const verdict = ratio === null ? '–' : ratio <= must ? (ratio <= goal ? 'goal met' : 'met') : '**missed**';
-  return [ratio === null ? '–' : ratio.toFixed(2), `≤ ${must.toFixed(2)}`, verdict];
+  const verdict = ratio === null ? absent : ratio <= must ? (ratio <= goal ? 'goal met' : 'met') : '**missed**';
+  return [ratio === null ? absent : ratio.toFixed(2), `≤ ${must.toFixed(2)}`, verdict];
 }
 
 function processor_time(data, list) {
   const workloads = Object.entries(list).filter(([, {must}]) => must !== undefined);
   if (!workloads.length) return '';
   const rows = workloads.map(([key, {title, must, goal, against}]) => {
-    const ratio = data.ratio((name) => data.median(key, name, 'cpu'), against);
+    const ratio = data.ratio(key, 'cpu', {against});
     return [title, ...data.names.map((name) => data.cell(key, name, 'cpu')), ...ratio_cells(ratio, must, goal)];
   });
   return '## Processor time, µs a request\n\n' +
@@ -68,8 +79,8 @@ function processor_time(data, list) {
 function throughput(data, list) {
   const keys = Object.keys(list).filter((key) => list[key].must !== undefined);
   if (!keys.length) return '';
-  const rows =
-      keys.map((key) => [list[key].title, ...data.names.map((name) => Math.round(data.median(key, name, 'rate')))]);
+  const rate = (key, name) => data.median(key, name, 'rate')?.toFixed(0) ?? absent;
+  const rows = keys.map((key) => [list[key].title, ...data.names.map((name) => rate(key, name))]);
   return '## Requests a second (the proxy has one CPU; origin and load share the other, and are often the limit)\n\n' +
       table(['workload', ...data.names], rows);
 }
@@ -79,11 +90,12 @@ function added_time(data, list, key, columns, title, against) {
   if (!list[key]) return '';
   const rows = columns.map(([column, label, must, goal]) => {
     const direct = data.median(key, 'direct', column);
-    const added = (name) => data.median(key, name, column) - direct;
-    return [
-      label, digits(direct), ...data.names.map((name) => `+${digits(added(name))}`),
-      ...ratio_cells(data.ratio(added, against), must, goal)
-    ];
+    const added = (name) => {
+      const value = data.median(key, name, column);
+      return value === undefined ? absent : `+${digits(value - direct)}`;
+    };
+    const ratio = data.ratio(key, column, {against, base: 'direct'});
+    return [label, digits(direct), ...data.names.map(added), ...ratio_cells(ratio, must, goal)];
   });
   return `## ${title}\n\n` + table(['µs', 'direct', ...data.names, 'ratio', 'must', ''], rows);
 }
@@ -91,7 +103,7 @@ function added_time(data, list, key, columns, title, against) {
 function idle_memory(data, list, settings) {
   if (!list.idle) return '';
   const row = (label, key, show, limits) => {
-    const ratio = data.ratio((name) => data.median('idle', name, key));
+    const ratio = data.ratio('idle', key);
     const cells = data.names.map((name) => data.cell('idle', name, key, show));
     return [label, ...cells, ...(limits ? ratio_cells(ratio, ...limits) : ['', '', ''])];
   };
@@ -138,11 +150,11 @@ function method(field, {rounds, seconds, warm_up}, disturbance) {
 - Each proxy is pinned to CPU 0, \`bench-origin\` and \`bench-load\` to CPU 1, all over loopback. Brink runs as shipped:
   metrics and access log on. The peers run on their documented best settings (\`tests/bench/conf/\`): one worker,
   upstream connections reused, streams not buffered, \`option http-no-delay\` for them.
-- Neither of the two ever sleeps (\`--spin\`): a send over loopback wakes a sleeping receiver at the sender's expense, which
-  no network card does, and which would fall on whichever proxy the load happens to outrun.
+- Neither of the two ever sleeps (\`--spin\`): a send over loopback wakes a sleeping receiver at the sender's expense,
+  which no network card does, and which would fall on whichever proxy the load happens to outrun.
 - Rounds: ${rounds}, interleaved (A B C A B C), measurements of ${seconds} s after ${warm_up} s of warming up. The
-  numbers are medians, in brackets the smallest and the largest. Every answer is checked: status, length, number and
-  order of the events.
+  numbers are medians, in brackets the smallest and the largest; a ratio is the median of the ratios of the rounds.
+  Memory and streams are measured once. Every answer is checked: status, length, number and order of the events.
 - Processor time is user + system time of all of a proxy's processes, from the kernel, divided by the requests. Memory
   is PSS.
 - Absolute values move with the machine; the ratios are what counts. \`tests/bench/run.sh\` repeats all of it.

@@ -17,8 +17,8 @@ const usage = `usage: tests/bench/run.sh [options]
   --only w1,w2       these workloads (w1 w2 w3 w3r w3p w4 w220k latency first_byte idle streams)
   --peers nginx      these peers (nginx, nginx+log, haproxy)
   --no-brink         the peers alone
-  --rounds N         rounds (3; with --quick 1)
-  --seconds S        of each measurement (4; with --quick 1)
+  --rounds N         rounds (5; with --quick 1)
+  --seconds S        of each measurement (2; with --quick 1)
   --bin DIR          take brink, bench-origin and bench-load from there instead of building them
   --out FILE         where the report goes; a full run writes docs/benchmarks.md, a partial one only prints
 `;
@@ -43,9 +43,9 @@ function options() {
   };
   const full = !values.quick && !values.only && !values.peers && !values['no-brink'];
   return {
-    rounds: Math.ceil(number('rounds', values.quick ? 1 : 3)),
-    seconds: number('seconds', values.quick ? 1 : 4),
-    warm_up: values.quick ? 0.3 : 1,
+    rounds: Math.ceil(number('rounds', values.quick ? 1 : 5)),
+    seconds: number('seconds', values.quick ? 1 : 2),
+    warm_up: values.quick ? 0.3 : 0.5,
     idle: values.quick ? 1000 : 10_000,
     streams: values.quick ? {connections: 200, events: 20, gap_ms: 100} : {connections: 1000, events: 100, gap_ms: 100},
     only: values.only?.split(','),
@@ -131,7 +131,9 @@ async function run(settings, dir) {
   const results = [];  // {round, workload, contestant, values}
   for (let round = 1; round <= settings.rounds; ++round) {
     for (const [workload, {args, direct, fresh}] of Object.entries(list)) {
-      for (const contestant of [...(direct ? ['direct'] : []), ...Object.keys(field)]) {
+      if (fresh && round > 1) continue;  // memory does not vary
+      const taking_part = Object.keys(field).filter((name) => field[name].only?.includes(workload) ?? true);
+      for (const contestant of [...(direct ? ['direct'] : []), ...taking_part]) {
         const what = `round ${round}, ${workload}, ${contestant}`;
         let values;
         if (fresh) {
