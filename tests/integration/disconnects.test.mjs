@@ -6,7 +6,7 @@ import {Brink} from '../support/brink.mjs';
 import {chunk} from '../support/http1.mjs';
 import {Origin} from '../support/origin.mjs';
 import {scenario, suite} from '../support/scenario.mjs';
-import {until, within} from '../support/wait.mjs';
+import {until, until_still, within} from '../support/wait.mjs';
 
 const at_once_ms = 2_000;  // microseconds on an idle machine; far below every timeout of the edge
 const get = (path) => `GET ${path} HTTP/1.1\r\nHost: a.test\r\n\r\n`;
@@ -108,6 +108,22 @@ for (const how of ['close', 'reset']) {
     }
   });
 }
+
+suite('a client that is reset while the backend does not read its upload', start, (shared) => {
+  scenario('frees the backend too', async () => {
+    const {origin, edge} = shared;
+    const client = await edge.connect();
+    client.send('POST /stuck HTTP/1.1\r\nHost: a.test\r\nContent-Length: 16000000\r\n\r\n');
+    let sent = 0;
+    for (let i = 0; i < 15; ++i) client.send(Buffer.alloc(1_000_000)).then(() => (sent += 1));
+    const {connection} = await origin.next_request();
+    connection.pause();
+    await until_still(() => sent, 'the upload to be held up');
+    client.reset();
+    await edge.log_line((entry) => entry.target === '/stuck', 'the edge to notice', at_once_ms);
+    connection.close();
+  });
+});
 
 suite('after many aborted requests', start, (shared) => {
   scenario('nothing is left of them', async () => {

@@ -41,6 +41,7 @@ const answers = [
     'a 101 that nobody asked for',
     'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n'
   ],
+  ['endless interim answers', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(10_000)],
   ['transfer-encoding on a 204', 'HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
 ];
 

@@ -65,6 +65,24 @@ suite('methods and bodies', start, (shared) => {
     });
   }
 
+  scenario('HEAD of a chunked answer says so and has no chunks', async () => {
+    const {origin, edge} = shared;
+    const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nX-A: b\r\n\r\n';
+    origin.handler = (seen) => seen.method === 'HEAD' ? head : {body: 'next'};
+    const client = await edge.connect();
+    client.send(request('HEAD', '/'), request('GET', '/'));
+    assert.equal((await client.read_response('HEAD')).get('x-a'), 'b');
+    assert.equal((await client.read_response()).body.toString(), 'next');
+  });
+
+  scenario('an answer without a date gets one, another keeps its own', async () => {
+    const {origin, edge} = shared;
+    origin.handler = () => ({body: 'undated'});  // RFC 9110 section 6.6.1
+    assert.match((await edge.exchange(request('GET', '/'))).get('date') ?? '', / GMT$/);
+    origin.handler = () => ({fields: {Date: 'Sun, 06 Nov 1994 08:49:37 GMT'}});
+    assert.equal((await edge.exchange(request('GET', '/'))).get('date'), 'Sun, 06 Nov 1994 08:49:37 GMT');
+  });
+
   scenario('repeated fields keep their order', async () => {
     const {origin, edge} = shared;
     origin.handler = () => ({fields: [['Set-Cookie', 'a=1'], ['Set-Cookie', 'b=2; Path=/']]});

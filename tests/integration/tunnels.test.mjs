@@ -78,6 +78,26 @@ suite('a tunnel', start, (shared) => {
     seen.connection.close();
   });
 
+  scenario('delivers what the client sent with its upgrade, after the 101 only', async (scope) => {
+    const {origin, edge} = shared;
+    const answer = origin.handler;
+    scope.after(() => (origin.handler = answer));
+    let answered;
+    origin.handler = (_, connection) => {
+      answered = connection.bytes_read;
+      return answer(_, connection);
+    };
+    const early = 'early '.repeat(10_000);
+    const client = await edge.connect();
+    client.send(upgrade(), early);
+    assert.equal((await client.read_response()).status, 101);
+    const seen = await origin.next_request();
+    assert.equal(answered, seen.raw.length, 'nothing but the head came before the 101');
+    assert.equal((await seen.connection.read_exactly(early.length)).toString(), early);
+    client.close();
+    seen.connection.close();
+  });
+
   scenario('stays half open when the client has ended its side', async (scope) => {
     const {client, connection} = await open(shared, scope);
     client.send('last words');

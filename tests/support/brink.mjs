@@ -8,7 +8,7 @@ import {join} from 'node:path';
 
 import {parse_metrics} from './metrics.mjs';
 import {Program} from './process.mjs';
-import {until} from './wait.mjs';
+import {patience_ms, until} from './wait.mjs';
 import {Wire} from './wire.mjs';
 
 // A folder that goes when the scope ends.
@@ -114,8 +114,8 @@ export class Brink {
   }
 
   // The access line that `wanted` accepts, once it is written (the edge writes in batches).
-  log_line(wanted, what = 'an access log line') {
-    return until(() => this.log_lines().find(wanted), what);
+  log_line(wanted, what = 'an access log line', ms = patience_ms) {
+    return until(() => this.log_lines().find(wanted), what, ms);
   }
 
   resident_bytes() {
