@@ -26,8 +26,8 @@ struct Location {
 };
 
 struct NodeConfig {
-  std::string id;      // default: host name
-  std::string region;  // free text, may be empty
+  std::string id;        // default: host name
+  std::string region;    // free text, may be empty
   unsigned workers = 0;  // threads; 0 is `auto`: one for each CPU this process may run on
   Duration drain_timeout{30'000};
 };
@@ -40,10 +40,10 @@ struct ListenerConfig {
 // How clients are treated, the same on each listener.
 struct DownstreamConfig {
   struct Limits {
-    std::uint64_t head = 32 * 1024;      // bytes of a request head, request line included; past it 431
-    std::uint32_t fields = 100;          // fields in a head; past it 431
-    std::uint64_t target = 8 * 1024;     // bytes of a request target; past it 414
-    std::uint32_t connections = 65536;   // open client connections in the whole process; past it the new one is closed
+    std::uint64_t head = 32 * 1024;     // bytes of a request head, request line included; past it 431
+    std::uint32_t fields = 100;         // fields in a head; past it 431
+    std::uint64_t target = 8 * 1024;    // bytes of a request target; past it 414
+    std::uint32_t connections = 65536;  // open client connections in the whole process; past it the new one is closed
   } limits;
   struct Timeouts {
     Duration head{10'000};        // from the first byte of a request to its complete head; 408
@@ -62,15 +62,19 @@ struct AdminConfig {
 enum class Balance { weighted_round_robin, score, least_requests };
 
 struct EndpointConfig {
-  std::string url;     // as written: http://host:port or unix:///path
-  std::string host;    // name or numeric address; empty for a Unix socket
+  std::string url;   // as written: http://host:port or unix:///path
+  std::string host;  // name or numeric address; empty for a Unix socket
   std::uint16_t port = 80;
-  std::string path;    // of the Unix socket; empty for TCP
+  std::string path;     // of the Unix socket; empty for TCP
   unsigned weight = 1;  // 1..1000
   double max_qps = 0;   // requests a second at most, the whole process; 0: no cap
   Location where;
   // The name in logs, metrics and x-brink-endpoint: `host:port`, or `unix:/path`. Keys the live state across reloads.
-  std::string name() const { return path.empty() ? host + ":" + std::to_string(port) : "unix:" + path; }
+  std::string name() const {
+    if (!path.empty()) return "unix:" + path;
+    const bool v6 = host.find(':') != std::string::npos;
+    return (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+  }
 };
 
 struct HealthCheckConfig {
@@ -87,9 +91,9 @@ struct ClusterConfig {
   std::vector<EndpointConfig> endpoints;  // at least one
   std::optional<HealthCheckConfig> health_check;
   struct Limits {
-    unsigned connections = 1024;          // to the whole cluster, one worker's share is an equal part, at least 1
-    unsigned requests = 1024;             // in flight in the whole cluster; past it 503
-    unsigned per_endpoint_requests = 0;   // in flight at one endpoint; 0: no limit
+    unsigned connections = 1024;         // to the whole cluster, one worker's share is an equal part, at least 1
+    unsigned requests = 1024;            // in flight in the whole cluster; past it 503
+    unsigned per_endpoint_requests = 0;  // in flight at one endpoint; 0: no limit
   } limits;
   struct KeepAlive {
     Duration idle{4'000};        // below the 5 s after which common Python servers close
@@ -125,7 +129,7 @@ struct RewriteConfig {
   std::optional<std::string> host;         // the Host field sent to the backend; default: the client's
   HeaderList set_headers;                  // on the request to the backend
   std::vector<std::string> remove_headers;
-  HeaderList set_response_headers;         // on the response to the client
+  HeaderList set_response_headers;  // on the response to the client
   std::vector<std::string> remove_response_headers;
 };
 
@@ -140,7 +144,7 @@ struct TimeoutsConfig {
 struct RouteConfig {
   std::string name;
   MatchConfig match;
-  std::vector<SplitConfig> clusters;      // `cluster: x` is one entry of weight 1; empty when `respond` is set
+  std::vector<SplitConfig> clusters;  // `cluster: x` is one entry of weight 1; empty when `respond` is set
   std::optional<RespondConfig> respond;
   TimeoutsConfig timeouts;
   RewriteConfig rewrite;
@@ -162,7 +166,8 @@ struct Config {
   std::vector<ClusterConfig> clusters;
   std::vector<RouteConfig> routes;  // in the order of the files
   AccessLogConfig access_log;
-  std::string effective_json;  // the whole tree with defaults, secrets shown as ${env:NAME} / ${file:/path}; for /config
+  std::string
+      effective_json;  // the whole tree with defaults, secrets shown as ${env:NAME} / ${file:/path}; for /config
 };
 
 }  // namespace brink::conf

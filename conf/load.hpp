@@ -1,5 +1,5 @@
-// Reads YAML route files into a Config, or says everything that is wrong with them. Start-up and reload call it from the
-// control thread; it does file I/O and takes milliseconds.
+// Reads YAML route files into a Config, or says everything that is wrong with them. Start-up and reload call it from
+// the control thread; it does file I/O and takes milliseconds.
 #pragma once
 
 #include <memory>
