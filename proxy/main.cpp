@@ -57,7 +57,9 @@ int dispatch(int argc, char** argv) {
   brink::ExplainRequest request;
   std::string body_file;
   const auto add_files = [&](CLI::App* command) {
-    command->add_option("-c,--config", files, "a configuration file; may be given more than once")->required();
+    command->add_option("-c,--config", files, "a configuration file; may be given more than once")
+        ->required()
+        ->allow_extra_args(false);
   };
   CLI::App* run_command = app.add_subcommand("run", "start the proxy");
   add_files(run_command);

@@ -51,6 +51,9 @@ std::string rewritten_path(const conf::RouteConfig& route, std::string_view path
 void Pipeline::handle(http::Client& client) {
   Exchange& exchange = client.exchange();
   exchange.pin = upstream_.current();
+  if (exchange.head.method == boost::beast::http::verb::connect) {
+    return client.fail(ErrorKind::method_not_allowed, "CONNECT is not served");
+  }
   if (exchange.head.bad_expect) return client.fail(ErrorKind::expectation_failed);
   match_route(client, nullptr);
 }
@@ -148,6 +151,7 @@ void Pipeline::dispatch(http::Client& client, std::uint32_t route, const ModelSe
 void Pipeline::finished(Exchange& exchange) {
   const router::Time now = router::Clock::now();
   if (exchange.error == ErrorKind::none && exchange.complete) exchange.stop = Stop::finish;
+  if (exchange.pipelined) upstream_.shard.add(observe::Counter::pipelined);
   upstream_.shard.finished(exchange, now);
   log_.write(exchange, now);
 }

@@ -78,16 +78,16 @@ void Http1Session::finish() {
   Active& active = *active_;
   active.exchange.complete = true;
   const bool keep = active.keep_alive && active.body.complete() && !active.exchange.tunnel;
-  const bool unread = !active.body.complete() || active.next_size > 0;
   const bool tunnel = active.exchange.tunnel;
   end_exchange();
   if (!keep) {
-    if (unread && !tunnel) return linger();
-    return close();
+    // Bytes the client has under way would turn a close into a reset, which can destroy the answer just written.
+    return tunnel ? close() : linger();
   }
   // The next request's bytes, if any were read ahead, become the input.
   in_ = std::move(active.next);
   in_size_ = active.next_size;
+  pipelined_ = in_size_ > 0;
   service_.give_back(std::move(active_));
   become_idle();
   if (in_size_ > 0) advance();

@@ -7,6 +7,7 @@
 
 #include "proxy/downstream/service.hpp"
 #include "proxy/http/forward.hpp"
+#include "proxy/http/rules.hpp"
 
 // This file: connection life, reading heads and bodies. The answer's side is in http1_response.cpp.
 namespace brink::downstream {
@@ -18,8 +19,8 @@ using Status = net::IoResult::Status;
 namespace {
 constexpr std::size_t first_read = net::BufferPool::small;
 constexpr std::size_t max_pipelined = net::BufferPool::medium;  // bytes read ahead of the current request's end
-constexpr std::uint32_t max_lingered = 256 * 1024;              // bytes discarded after an early answer
-constexpr auto linger_time = std::chrono::seconds(2);
+constexpr auto linger_quiet = std::chrono::seconds(2);          // after the last answer, without a byte of the client
+constexpr auto linger_time = std::chrono::seconds(30);          // altogether
 constexpr auto drain_idle_time = std::chrono::seconds(1);
 }  // namespace
 
@@ -158,9 +159,6 @@ bool Http1Session::parse_one() {
   if (active_->body.error() != http::BodyError::none) {
     force_close_ = true;
     fail(ErrorKind::malformed_request, active_->body.error_text());
-  } else if (!http::connection_nominations_allowed(exchange.head)) {
-    force_close_ = true;
-    fail(ErrorKind::malformed_request, "Connection may not name end-to-end fields");
   } else {
     service_.handler().handle(*this);
   }
@@ -175,14 +173,15 @@ void Http1Session::open_exchange() {
   exchange.head_done = net::Clock::now();
   exchange.peer = exchange.client = peer_;
   exchange.trusted_peer = trusted_;
+  exchange.pipelined = pipelined_;
   timer_.cancel();
   for (const http::Field& field : exchange.head.fields) {
     if (field.id != http::FieldId::unknown && field.name.front() != 'x' && field.name.front() != 'X') continue;
-    if (field.name.size() == 12 && boost::beast::iequals(field.name, "x-request-id")) {
+    if (field.name.size() == 12 && http::iequals(field.name, "x-request-id")) {
       if (http::sane_request_id(field.value)) exchange.request_id = field.value;
-    } else if (field.name.size() == 11 && boost::beast::iequals(field.name, "traceparent")) {
+    } else if (field.name.size() == 11 && http::iequals(field.name, "traceparent")) {
       if (http::valid_traceparent(field.value)) exchange.traceparent = field.value;
-    } else if (trusted_ && boost::beast::iequals(field.name, "x-forwarded-for")) {
+    } else if (trusted_ && http::iequals(field.name, "x-forwarded-for")) {
       // The rightmost address that is not one of our own proxies is the client.
       std::string_view list = field.value;
       while (!list.empty()) {
@@ -358,12 +357,12 @@ void Http1Session::on_timer() {
 
 void Http1Session::linger() {
   state_ = State::lingering;
-  lingered_ = 0;
+  linger_until_ = net::Clock::now() + linger_time;
   in_.reset();
   in_size_ = 0;
   if (active_) service_.give_back(std::move(active_));
   socket_.shutdown_send();
-  timer_.set(service_.loop().wheel, net::Clock::now() + linger_time);
+  timer_.set(service_.loop().wheel, net::Clock::now() + linger_quiet);
   arm_read();
 }
 
@@ -372,8 +371,9 @@ void Http1Session::discard_lingering() {
   net::Buffer buffer = service_.loop().buffers.get(net::BufferPool::medium);
   const net::IoResult result = socket_.read(buffer.data(), buffer.capacity());
   if (result.status == Status::eof || result.status == Status::error) return close();
-  lingered_ += static_cast<std::uint32_t>(result.size);
-  if (lingered_ > max_lingered) return close();
+  const net::Time now = net::Clock::now();
+  if (now > linger_until_) return close();
+  if (result.size > 0) timer_.set(service_.loop().wheel, now + linger_quiet);
   arm_read();
 }
 

@@ -105,13 +105,14 @@ class Http1Session final : public http::Client,
   std::size_t in_size_ = 0;
   std::unique_ptr<Active> active_;
   net::Time head_start_{};
-  std::uint32_t lingered_ = 0;  // bytes discarded
+  net::Time linger_until_{};
   State state_ = State::idle;
   bool trusted_ = false;
   bool read_armed_ = false;
   bool advancing_ = false;
   bool force_close_ = false;
   bool draining_ = false;
+  bool pipelined_ = false;  // the input was read while the request before was under way
 };
 
 }  // namespace brink::downstream

@@ -1,21 +1,17 @@
 #include "proxy/http/forward.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
+
+#include "proxy/http/rules.hpp"
 
 namespace brink::http {
 namespace {
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 
-bool equal_nocase(std::string_view a, std::string_view b) {
-  return a.size() == b.size() &&
-         std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
-}
-
 bool starts_nocase(std::string_view text, std::string_view prefix) {
-  return text.size() >= prefix.size() && equal_nocase(text.substr(0, prefix.size()), prefix);
+  return text.size() >= prefix.size() && iequals(text.substr(0, prefix.size()), prefix);
 }
 
 void append_number(std::string& out, std::uint64_t number) {
@@ -27,61 +23,10 @@ void append_line(std::string& out, std::string_view name, std::string_view value
   out.append(name).append(": ").append(value).append("\r\n");
 }
 
-// Calls visit(token) for each element of a comma-separated list (RFC 9110 section 5.6.1).
-template <class Visit>
-void for_each_token(std::string_view list, Visit visit) {
-  while (!list.empty()) {
-    const std::size_t comma = list.find(',');
-    std::string_view token = list.substr(0, comma);
-    list = comma == std::string_view::npos ? std::string_view{} : list.substr(comma + 1);
-    while (!token.empty() && (token.front() == ' ' || token.front() == '\t')) token.remove_prefix(1);
-    while (!token.empty() && (token.back() == ' ' || token.back() == '\t')) token.remove_suffix(1);
-    if (!token.empty()) visit(token);
-  }
-}
-
-// Names that `Connection` lists besides the usual connection options.
-struct Nominated {
-  std::array<std::string_view, 16> names;
-  std::size_t count = 0;
-  bool contains(std::string_view name) const {
-    return std::any_of(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(count),
-                       [&](std::string_view n) { return equal_nocase(n, name); });
-  }
-};
-
-bool is_connection_option(std::string_view token) {
-  return equal_nocase(token, "close") || equal_nocase(token, "keep-alive") || equal_nocase(token, "upgrade") ||
-         equal_nocase(token, "te");
-}
-
-Nominated nominated_by(const HeadBase& head) {
-  Nominated result;
-  for (const Field& field : head.fields) {
-    if (field.id != FieldId::connection) continue;
-    for_each_token(field.value, [&](std::string_view token) {
-      if (!is_connection_option(token) && result.count < result.names.size()) result.names[result.count++] = token;
-    });
-  }
-  return result;
-}
-
-// RFC 9110 section 7.6.1, and what proxies in the wild add to it.
-bool is_hop_by_hop(FieldId id) {
-  switch (id) {
-    case FieldId::connection:
-    case FieldId::keep_alive:
-    case FieldId::proxy_connection:
-    case FieldId::proxy_authenticate:
-    case FieldId::proxy_authorization:
-    case FieldId::te:
-    case FieldId::transfer_encoding:
-    case FieldId::content_length:
-    case FieldId::upgrade:
-      return true;
-    default:
-      return false;
-  }
+// Not passed on as they came: for one hop only, for the proxy itself, or framing that is made anew.
+bool ends_here(FieldId id) {
+  return is_hop_by_hop(id) || id == FieldId::content_length || id == FieldId::proxy_authorization ||
+         id == FieldId::proxy_authenticate;
 }
 
 // Fields of a request that we set ourselves or that end here.
@@ -89,13 +34,13 @@ bool is_replaced_in_request(const Field& field) {
   if (field.id == FieldId::host || field.id == FieldId::expect) return true;
   switch (lower(field.name.front())) {
     case 'x':
-      return starts_nocase(field.name, "x-forwarded-") || equal_nocase(field.name, "x-request-id");
+      return starts_nocase(field.name, "x-forwarded-") || iequals(field.name, "x-request-id");
     case 't':
-      return equal_nocase(field.name, "traceparent");
+      return iequals(field.name, "traceparent");
     case 'p':
-      return equal_nocase(field.name, "proxy");  // httpoxy (CVE-2016-5385)
+      return iequals(field.name, "proxy");  // httpoxy (CVE-2016-5385)
     case 'f':
-      return equal_nocase(field.name, "forwarded");  // RFC 7239; x-forwarded-* says it
+      return iequals(field.name, "forwarded");  // RFC 7239; x-forwarded-* says it
     default:
       return false;
   }
@@ -103,16 +48,15 @@ bool is_replaced_in_request(const Field& field) {
 
 bool is_replaced_in_response(const Field& field) {
   if (lower(field.name.front()) != 'x') return false;
-  return equal_nocase(field.name, "x-request-id") || starts_nocase(field.name, "x-brink-");
+  return iequals(field.name, "x-request-id") || starts_nocase(field.name, "x-brink-");
 }
 
 bool is_listed(const std::vector<std::string>& names, std::string_view name) {
-  return std::any_of(names.begin(), names.end(), [&](const std::string& n) { return equal_nocase(n, name); });
+  return std::any_of(names.begin(), names.end(), [&](const std::string& n) { return iequals(n, name); });
 }
 
 bool is_set(const conf::HeaderList& headers, std::string_view name) {
-  return std::any_of(headers.begin(), headers.end(),
-                     [&](const auto& header) { return equal_nocase(header.first, name); });
+  return std::any_of(headers.begin(), headers.end(), [&](const auto& header) { return iequals(header.first, name); });
 }
 
 // Copies the fields for which keep() holds, as raw lines, neighbours in one piece.
@@ -148,15 +92,15 @@ void append_forwarded(std::string& out, const Exchange& exchange, bool trusted) 
   bool has_host = false;
   if (trusted) {
     for (const Field& field : exchange.head.fields) {
-      if (equal_nocase(field.name, "x-forwarded-for")) out.append(field.value).append(", ");
-      has_proto = has_proto || equal_nocase(field.name, "x-forwarded-proto");
-      has_host = has_host || equal_nocase(field.name, "x-forwarded-host");
+      if (iequals(field.name, "x-forwarded-for")) out.append(field.value).append(", ");
+      has_proto = has_proto || iequals(field.name, "x-forwarded-proto");
+      has_host = has_host || iequals(field.name, "x-forwarded-host");
     }
   }
   out.append(exchange.peer).append("\r\n");
   if (has_proto || has_host) {
     for (const Field& field : exchange.head.fields) {
-      if (equal_nocase(field.name, "x-forwarded-proto") || equal_nocase(field.name, "x-forwarded-host")) {
+      if (iequals(field.name, "x-forwarded-proto") || iequals(field.name, "x-forwarded-host")) {
         append_line(out, field.name, field.value);
       }
     }
@@ -173,16 +117,15 @@ void append_request_head(std::string& out, const Exchange& exchange, const Reque
   out.append(head.method_text).append(" ").append(edit.path).append(head.query).append(" HTTP/1.1\r\nhost: ");
   out.append(rewrite != nullptr && rewrite->host ? std::string_view(*rewrite->host) : head.authority).append("\r\n");
 
-  const Nominated nominated = nominated_by(head);
   const bool edits = rewrite != nullptr && (!rewrite->set_headers.empty() || !rewrite->remove_headers.empty());
   bool te_trailers = false;
   append_kept_fields(out, head, [&](const Field& field) {
-    if (is_hop_by_hop(field.id)) {
-      te_trailers = te_trailers || (field.id == FieldId::te && equal_nocase(field.value, "trailers"));
+    if (ends_here(field.id)) {
+      te_trailers = te_trailers || (field.id == FieldId::te && iequals(field.value, "trailers"));
       return false;
     }
     if (is_replaced_in_request(field)) return false;
-    if (nominated.count > 0 && nominated.contains(field.name)) return false;
+    if (head.nominates && head.nominated(field.name)) return false;
     return !edits || !(is_listed(rewrite->remove_headers, field.name) || is_set(rewrite->set_headers, field.name));
   });
 
@@ -208,10 +151,9 @@ void append_response_head(std::string& out, const Exchange& exchange, const Resp
   const conf::RewriteConfig* rewrite = edit.rewrite;
   const bool edits =
       rewrite != nullptr && (!rewrite->set_response_headers.empty() || !rewrite->remove_response_headers.empty());
-  const Nominated nominated = nominated_by(head);
   append_kept_fields(out, head, [&](const Field& field) {
-    if (is_hop_by_hop(field.id) || is_replaced_in_response(field)) return false;
-    if (nominated.count > 0 && nominated.contains(field.name)) return false;
+    if (ends_here(field.id) || is_replaced_in_response(field)) return false;
+    if (head.nominates && head.nominated(field.name)) return false;
     return !edits || !(is_listed(rewrite->remove_response_headers, field.name) ||
                        is_set(rewrite->set_response_headers, field.name));
   });
@@ -237,9 +179,9 @@ void append_interim_head(std::string& out, const ResponseHead& head) {
   out += "HTTP/1.1 ";
   append_number(out, head.status);
   out.append(" ").append(head.reason).append("\r\n");
-  const Nominated nominated = nominated_by(head);
-  append_kept_fields(out, head,
-                     [&](const Field& field) { return !is_hop_by_hop(field.id) && !nominated.contains(field.name); });
+  append_kept_fields(out, head, [&](const Field& field) {
+    return !ends_here(field.id) && !(head.nominates && head.nominated(field.name));
+  });
   out += "\r\n";
 }
 
@@ -260,26 +202,6 @@ void append_local_head(std::string& out, const Exchange& exchange, const LocalRe
     out += "connection: keep-alive\r\n";
   }
   out += "\r\n";
-}
-
-bool connection_nominations_allowed(const HeadBase& head) {
-  bool allowed = true;
-  std::size_t count = 0;
-  for (const Field& field : head.fields) {
-    if (field.id != FieldId::connection) continue;
-    for_each_token(field.value, [&](std::string_view token) {
-      if (is_connection_option(token)) return;
-      ++count;
-      if (equal_nocase(token, "host") || equal_nocase(token, "authorization") || equal_nocase(token, "cookie") ||
-          equal_nocase(token, "cache-control") || equal_nocase(token, "traceparent") || equal_nocase(token, "via") ||
-          equal_nocase(token, "forwarded") || starts_nocase(token, "content-") ||
-          starts_nocase(token, "x-forwarded-") || equal_nocase(token, "x-request-id") ||
-          equal_nocase(token, "transfer-encoding")) {
-        allowed = false;
-      }
-    });
-  }
-  return allowed && count <= Nominated{}.names.size();
 }
 
 bool sane_request_id(std::string_view id) {

@@ -42,10 +42,6 @@ void append_interim_head(std::string& out, const ResponseHead& head);
 void append_local_head(std::string& out, const Exchange& exchange, const LocalReply& reply, std::string_view date,
                        int client_minor_version, bool keep_alive);
 
-// True if `Connection` names only fields a sender may make hop-by-hop. A client that nominates end-to-end fields (Host,
-// Content-*, Authorization, Cookie, X-Forwarded-*) tries to strip what the backend relies on (CVE-2021-32813).
-bool connection_nominations_allowed(const HeadBase& head);
-
 // Whether a client's x-request-id is taken over: 1..128 characters of [A-Za-z0-9._:@/+=-].
 bool sane_request_id(std::string_view id);
 // Whether a traceparent is valid (W3C Trace Context section 3.2).

@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/beast/core/string.hpp>
 #include <string>
+
+#include "proxy/http/rules.hpp"
 
 namespace brink::http {
 namespace {
-
-using boost::beast::iequals;
 
 // 16 bytes in base64: 22 characters of the alphabet and "==".
 bool valid_key(std::string_view key) {

@@ -38,6 +38,7 @@ Dispatch::Dispatch(WorkerState& worker, http::Client& client, intrusive_ptr<Work
 
 Dispatch::~Dispatch() {
   release(Outcome::cancelled);
+  if (have_head_ && head_.status == 101) worker_.shard.change(observe::Gauge::tunnels_open, -1);
   if (admitted_) cluster().cluster->load->requests.fetch_sub(1, std::memory_order_relaxed);
   --worker_.running;
 }

@@ -61,6 +61,7 @@ class Dispatch final : public http::Run, public Connection::Owner {
   void append_head(std::string& out);
   bool edit_body(http::BodyView& view, std::string& prefix);
   void sent();
+  void sending_failed();
 
   // dispatch_receive.cpp
   void receive();

@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <boost/beast/core/string.hpp>
 #include <charconv>
 
 #include "proxy/http/forward.hpp"
+#include "proxy/http/rules.hpp"
 #include "proxy/http/websocket.hpp"
 #include "proxy/upstream/dispatch.hpp"
 
@@ -30,7 +30,7 @@ bool is_event_stream(const http::ResponseHead& head) {
   const http::Field* type = head.find(http::FieldId::content_type);
   if (type == nullptr) return false;
   const std::string_view value = type->value.substr(0, type->value.find(';'));
-  return boost::beast::iequals(value.substr(0, value.find(' ')), "text/event-stream");
+  return http::iequals(value.substr(0, value.find(' ')), "text/event-stream");
 }
 
 }  // namespace
@@ -119,6 +119,8 @@ Dispatch::Flow Dispatch::on_switching() {
   exchange.first_byte = net::Clock::now();
   flight_.first_byte(exchange.first_byte);
   exchange.status = 101;
+  worker_.shard.add(observe::Counter::tunnels_opened);
+  worker_.shard.change(observe::Gauge::tunnels_open, 1);
   exchange.head_sent = true;
   have_head_ = true;
   request_sent_ = false;

@@ -98,13 +98,18 @@ void Dispatch::pump() {
         connection_->arm_write();
         return;
       case Result::failed:
-        // The backend may have answered before it closed: what it said is read first, then the end shows.
-        request_broken_ = true;
-        connection_->out.clear();
-        connection_->arm_read();
-        return;
+        return sending_failed();
     }
   }
+}
+
+// The backend may have answered before it closed: what it said is read first, then the end shows. A tunnel that cannot
+// carry on in one direction is over.
+void Dispatch::sending_failed() {
+  if (phase_ == Phase::tunnel) return broken(http::ErrorKind::upstream_reset, "the backend closed the tunnel");
+  request_broken_ = true;
+  connection_->out.clear();
+  connection_->arm_read();
 }
 
 void Dispatch::sent() {
@@ -136,9 +141,7 @@ void Dispatch::on_upstream_writable() {
       if (phase_ == Phase::sending) set_phase(Phase::sending, timeouts().idle);
       return connection_->arm_write();
     case Result::failed:
-      request_broken_ = true;
-      connection_->out.clear();
-      return connection_->arm_read();
+      return sending_failed();
     case Result::done:
       sent();
       return pump();
