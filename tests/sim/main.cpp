@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <iostream>
+#include <stdexcept>
 
 #include "tests/sim/server.hpp"
 
@@ -100,6 +101,9 @@ int main(int argc, char** argv) {
   raise_descriptor_limit();
   try {
     return run(config);
+  } catch (const std::invalid_argument& error) {
+    std::cerr << "gpu-sim: " << error.what() << std::endl;
+    return 2;
   } catch (const std::exception& error) {
     std::cerr << "gpu-sim: " << error.what() << std::endl;
     return 1;

@@ -32,13 +32,25 @@ tcp::endpoint parse_address(const std::string& text) {
   return {address, port};
 }
 
+// Says which listener a system error belongs to.
+template <class Listen>
+void located(const std::string& where, const Listen& listen) {
+  try {
+    listen();
+  } catch (const boost::system::system_error& error) {
+    throw std::runtime_error(where + ": " + error.code().message());
+  }
+}
+
 }  // namespace
 
 Server::Server(asio::io_context& io, ServerConfig config) : context_(io, std::move(config)), retry_(io) {
   if (context_.config.models.empty()) throw std::invalid_argument("at least one model must be served");
   context_.driver.cold_start(context_.config.cold_factor, context_.config.cold_for);
-  if (!context_.config.listen.empty()) listen_tcp(context_.config.listen);
-  if (!context_.config.unix_path.empty()) listen_unix(context_.config.unix_path);
+  const std::string& address = context_.config.listen;
+  const std::string& path = context_.config.unix_path;
+  if (!address.empty()) located("--listen " + address, [&] { listen_tcp(address); });
+  if (!path.empty()) located("--unix " + path, [&] { listen_unix(path); });
 }
 
 Server::~Server() {

@@ -281,6 +281,21 @@ TEST(Server, an_idle_connection_is_closed) {
   EXPECT_EQ(client.ending(), asio::error::eof);
 }
 
+TEST(Server, an_address_that_cannot_be_used_is_named) {
+  const Sim sim;
+  ServerConfig config = fast_config();
+  config.listen = "127.0.0.1:" + std::to_string(sim.port());
+  asio::io_context io(1);
+  try {
+    const Server second(io, config);
+    FAIL() << "two listeners on one port";
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string(error.what()).find("--listen " + config.listen), std::string::npos) << error.what();
+  }
+  config.listen = "localhost";
+  EXPECT_THROW(Server(io, config), std::invalid_argument);
+}
+
 TEST(Server, expect_continue_is_answered_before_the_body) {
   const Sim sim;
   Client client(sim);
