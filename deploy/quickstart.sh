@@ -13,7 +13,7 @@ admin=127.0.0.1:9901
 model=llama-3-8b-instruct
 # name, port and slowness of each engine; the ports are those of conf/quickstart.yaml
 engines=("fast 9101 1" "medium 9102 2" "slow 9103 4")
-requests=12 at_once=4
+requests=60 at_once=4 shown=10
 ready_within=20  # seconds
 
 usage() {
@@ -124,51 +124,38 @@ request() {
   printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$number" "$kind" "$status" "${endpoint:--}" "$first" "$total" $complete >"$answers/$number"
 }
 
-# The engine behind an endpoint's name, from the list above.
-engine_of() {
-  local engine name port slowness
-  for engine in "${engines[@]}"; do
-    read -r name port slowness <<<"$engine"
-    if [ "$1" = "127.0.0.1:$port" ]; then printf '%s' "$name"; return; fi
-  done
-  printf -- '-'
-}
-
+# Sends the requests, shows the last ones, and how the shares of the engines moved while Brink learned.
 demonstrate() {
-  local number running=0 bad=0 kind status endpoint first total complete
   answers=$(mktemp -d)
-  for number in $(seq $requests); do
-    request "$number" &
-    running=$((running + 1))
-    if [ $((running % at_once)) -eq 0 ]; then wait_requests; fi
-  done
-  wait_requests
+  export edge model answers
+  export -f request body
+  seq $requests | xargs -P $at_once -I{} bash -c 'request {}'
   printf '\n  %-4s %-9s %-7s %-16s %-8s %12s %9s\n' "#" request status endpoint engine "first byte" total
-  for number in $(seq $requests); do
-    IFS=$'\t' read -r _ kind status endpoint first total complete <"$answers/$number"
-    printf '  %-4s %-9s %-7s %-16s %-8s %9.0f ms %6.0f ms\n' "$number" "$kind" "$status" "$endpoint" \
-      "$(engine_of "$endpoint")" "$(milliseconds "$first")" "$(milliseconds "$total")"
-    if [ "$status" != 200 ] || [ "$endpoint" = - ] || [ "$complete" = no ]; then bad=$((bad + 1)); fi
-  done
-  printf '\n'
-  for endpoint in $(cut -f 4 "$answers"/[0-9] "$answers"/[0-9][0-9] 2>/dev/null | sort | uniq -c | awk '{print $2 "=" $1}'); do
-    printf '  %s (%s): %s of %s requests\n' "${endpoint%=*}" "$(engine_of "${endpoint%=*}")" "${endpoint#*=}" $requests
-  done
-  [ $bad -eq 0 ] || fail "$bad of $requests requests were not answered in full" \
-    "the answers: $(head -c 300 "$answers/1.body" 2>/dev/null)" "$(cat "$answers"/*.err 2>/dev/null | head -n 3)" "Brink's log is $LOG_DIR/brink.log"
+  printf '  %s\n' ...
+  outcomes | tail -n $shown | awk -F '\t' -v engines="${engines[*]}" '
+    BEGIN {n = split(engines, word, " "); for (i = 1; i < n; i += 3) name["127.0.0.1:" word[i + 1]] = word[i]}
+    {printf "  %-4s %-9s %-7s %-16s %-8s %9.0f ms %6.0f ms\n", $1, $2, $3, $4, name[$4], $5 * 1000, $6 * 1000}'
+  printf '\n  %-8s %-9s %14s %14s %14s\n' engine slowness "first third" "second third" "last third"
+  outcomes | awk -F '\t' -v engines="${engines[*]}" -v all=$requests '
+    {count[$4, int(($1 - 1) * 3 / all)]++}
+    END {
+      n = split(engines, word, " ")
+      for (i = 1; i < n; i += 3) {
+        printf "  %-8s %-9s", word[i], word[i + 2]
+        for (third = 0; third < 3; third++) printf " %14d", count["127.0.0.1:" word[i + 1], third]
+        printf "\n"
+      }
+    }'
+  local bad
+  bad=$(outcomes | awk -F '\t' -v all=$requests '$3 == 200 && $4 != "-" && $7 == "yes" {good++} END {print all - good}')
+  [ "$bad" -eq 0 ] || fail "$bad of $requests requests were not answered in full" \
+    "the first answer: $(head -c 300 "$answers/1.body" 2>/dev/null)" "$(cat "$answers"/*.err 2>/dev/null | head -n 3)" \
+    "Brink's log is $LOG_DIR/brink.log"
   rm -rf "$answers"
   answers=
 }
 
-milliseconds() { awk -v s="$1" 'BEGIN {print s * 1000}'; }
-
-# Waits for the requests in the background, not for the programs, which are background jobs as well.
-wait_requests() {
-  local job
-  for job in $(jobs -p); do
-    case " ${pids[*]} " in *" $job "*) ;; *) wait "$job" ;; esac
-  done
-}
+outcomes() { for number in $(seq $requests); do cat "$answers/$number" 2>/dev/null; done; }
 
 next() {
   cat <<NEXT
@@ -180,7 +167,7 @@ Brink is on http://$edge, its admin API on http://$admin. Try, in another termin
   curl http://$admin/clusters        # each endpoint: health, load, what it learned
   curl http://$admin/metrics         # Prometheus
   $bin/brink explain -c $config POST http://$edge/v1/chat/completions
-  kill ${pids[0]}                            # end the engine "${names[0]}" and ask again
+  $(printf '%-34s' "kill ${pids[0]}") # end the engine "${names[0]}" and ask again
   \$EDITOR $config && curl -X POST http://$admin/reload
 
 NEXT
