@@ -167,7 +167,7 @@ Brink is on http://$edge, its admin API on http://$admin. Try, in another termin
   curl http://$admin/clusters        # each endpoint: health, load, what it learned
   curl http://$admin/metrics         # Prometheus
   $bin/brink explain -c $config POST http://$edge/v1/chat/completions
-  $(printf '%-34s' "kill ${pids[0]}") # end the engine "${names[0]}" and ask again
+  $(printf '%-42s' "kill ${pids[0]}") # end the engine "${names[0]}" and ask again
   \$EDITOR $config && curl -X POST http://$admin/reload
 
 NEXT
