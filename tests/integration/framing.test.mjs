@@ -153,6 +153,16 @@ suite('a head that could be read in two ways is refused', start, (shared) => {
     });
   }
 
+  // Closing with bytes unread would send a reset, which overtakes the refusal (RFC 9112 section 9.6).
+  scenario('the refusal reaches a client that goes on sending', async () => {
+    const client = await shared.edge.connect();
+    client.pause();
+    client.send('GET /goes-on HTTP/1.1\r\nHost: a.test\r\nX A: b\r\n\r\n');
+    await shared.edge.log_line((entry) => entry.target === '/goes-on');
+    for (let i = 0; i < 10; ++i) await client.send(smuggled);
+    assert.equal((await client.read_response()).status, 400);
+  });
+
   scenario('the refusal has the shape of an API error and says why', async () => {
     const response = await is_refused(shared, post('Content-Length: 5, 5\r\n'));
     const {error} = JSON.parse(response.body);
