@@ -40,6 +40,7 @@ TEST(Metrics, AnExchangeCountsByRouteEndpointAndClass) {
   done.endpoint_metrics = metrics.endpoint_row("gpu", "10.0.0.1:8000");
   done.sent = t0 + 10ms;
   done.first_byte = t0 + 40ms;
+  done.pipelined = true;
   done.bytes_in = 11;
   done.bytes_out = 222;
   shard.started(done.route_metrics);
@@ -58,6 +59,7 @@ TEST(Metrics, AnExchangeCountsByRouteEndpointAndClass) {
   const std::string endpoint = R"({cluster="gpu",endpoint="10.0.0.1:8000")";
   EXPECT_EQ(seen.value("brink_upstream_requests_total" + endpoint + R"(,class="2xx"})"), 1);
   EXPECT_DOUBLE_EQ(seen.value("brink_upstream_time_to_first_byte_seconds_sum" + endpoint + "}"), 0.03);
+  EXPECT_EQ(seen.value("brink_pipelined_requests_total"), 1);
   EXPECT_EQ(metrics.route_requests("chat"), 1U);
   EXPECT_EQ(metrics.route_requests("other"), 0U);
 }
