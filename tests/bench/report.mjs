@@ -1,8 +1,5 @@
 // Makes the report of a run: medians over the rounds, and Brink's ratio to the better of the peers.
-import {execFileSync} from 'node:child_process';
 import {cpus, release} from 'node:os';
-
-import {repository} from '../support/process.mjs';
 
 function median(values) {
   const sorted = [...values].sort((a, b) => a - b);
@@ -138,14 +135,12 @@ function others_share(disturbance) {
       `(median; at most ${percent(Math.max(...disturbance))}).\n`;
 }
 
-function method(field, {rounds, seconds, warm_up}, disturbance) {
-  const describe = ['-C', repository, 'describe', '--always', '--dirty', '--exclude', '*'];
-  const revision = execFileSync('git', describe, {encoding: 'utf8'}).trim();
+function method(field, {rounds, seconds, warm_up, note, revision}, disturbance) {
   const versions = [...new Set(Object.values(field).map(({version}) => version))];
   const date = new Date().toISOString().slice(0, 10);
   return `## Machine and method
 
-- ${date}, revision ${revision}; ${cpus().length} × ${cpus()[0].model.trim()}, Linux ${release()}.
+- ${date}, ${revision}; ${cpus().length} × ${cpus()[0].model.trim()}, Linux ${release()}.
 - ${versions.join('; ')}.
 - Each proxy is pinned to CPU 0, \`bench-origin\` and \`bench-load\` to CPU 1, all over loopback. Brink runs as shipped:
   metrics and access log on. The peers run on their documented best settings (\`tests/bench/conf/\`): one worker,
@@ -158,7 +153,7 @@ function method(field, {rounds, seconds, warm_up}, disturbance) {
 - Processor time is user + system time of all of a proxy's processes, from the kernel, divided by the requests. Memory
   is PSS.
 - Absolute values move with the machine; the ratios are what counts. \`tests/bench/run.sh\` repeats all of it.
-${others_share(disturbance)}`;
+${others_share(disturbance)}${note ? `- ${note}\n` : ''}`;
 }
 
 export function report({results, list, field, settings, disturbance}) {

@@ -20,6 +20,7 @@ const usage = `usage: tests/bench/run.sh [options]
   --rounds N         rounds (5; with --quick 1)
   --seconds S        of each measurement (2; with --quick 1)
   --bin DIR          take brink, bench-origin and bench-load from there instead of building them
+  --note TEXT        a line for the report: what else the reader must know of this run
   --out FILE         where the report goes; a full run writes docs/benchmarks.md, a partial one only prints
 `;
 
@@ -30,7 +31,7 @@ function options() {
   try {
     const flag = {type: 'boolean'};
     const text = {type: 'string'};
-    const known = {only: text, peers: text, rounds: text, seconds: text, bin: text, out: text};
+    const known = {only: text, peers: text, rounds: text, seconds: text, bin: text, note: text, out: text};
     values = parseArgs({options: {...known, help: flag, quick: flag, 'no-brink': flag}}).values;
   } catch (error) {
     throw new UsageError(error.message);
@@ -51,6 +52,8 @@ function options() {
     only: values.only?.split(','),
     peers: values.peers?.split(','),
     brink: !values['no-brink'],
+    note: values.note,
+    revision: revision(!values.bin),
     bin: resolve(values.bin ?? join(repository, 'build/release/bin')),
     out: values.out ?? (full ? join(repository, 'docs/benchmarks.md') : null),
   };
@@ -77,6 +80,13 @@ function choose_contestants({bin, brink, peers}) {
         `(Debian package ${contestant.package}), or leave it out with --peers`);
   }
   return result;
+}
+
+// What the numbers are of, asked before the run: the repository may move on during it.
+function revision(own_build) {
+  const describe = ['-C', repository, 'describe', '--always', '--dirty', '--exclude', '*'];
+  const name = execFileSync('git', describe, {encoding: 'utf8'}).trim();
+  return own_build ? `revision ${name}` : `programs built elsewhere (--bin), the repository at ${name}`;
 }
 
 // Connections that a proxy must allow: its clients', and to the origin for those that ask at the same time.
