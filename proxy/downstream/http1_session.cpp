@@ -286,7 +286,7 @@ void Http1Session::take_leftover(const char* data, std::size_t size) {
 // to a bound past which only the write will tell.
 void Http1Session::watch() {
   Active& active = *active_;
-  if (active.exchange.tunnel || !active.body.complete()) return;  // read when wanted
+  if (active.exchange.tunnel || !active.body.complete()) return watch_for_reset();
   if (active.next_size >= max_pipelined) return;
   if (!active.next) active.next = service_.loop().buffers.get(first_read);
   if (active.next_size == active.next.capacity()) {
@@ -303,6 +303,17 @@ void Http1Session::watch() {
   active.next_size += result.size;
   if (active.next_size == 0) active.next.reset();
   arm_read();
+}
+
+// Bytes wait that the backend does not take yet, so nothing is read; a reset must free the backend all the same.
+void Http1Session::watch_for_reset() {
+  if (error_armed_) return;
+  error_armed_ = true;
+  socket_.wait_error([self = boost::intrusive_ptr<Http1Session>(this)](boost::system::error_code error) {
+    self->error_armed_ = false;
+    if (error || self->state_ != State::exchange || !self->socket_.failed()) return;
+    self->client_gone(ErrorKind::client_gone, "while its bytes waited for the backend");
+  });
 }
 
 void Http1Session::client_gone(ErrorKind kind, std::string_view detail) {

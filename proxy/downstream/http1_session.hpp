@@ -87,6 +87,7 @@ class Http1Session final : public http::Client,
   void refuse_head(const http::ParseResult& result);
   void read_body();
   void take_leftover(const char* data, std::size_t size);
+  void watch_for_reset();
   void watch();  // reads ahead while the exchange runs, to notice that the client left
   void discard_lingering();
 
@@ -112,6 +113,7 @@ class Http1Session final : public http::Client,
   bool advancing_ = false;
   bool force_close_ = false;
   bool draining_ = false;
+  bool error_armed_ = false;
   bool pipelined_ = false;  // the input was read while the request before was under way
 };
 

@@ -151,13 +151,16 @@ void append_response_head(std::string& out, const Exchange& exchange, const Resp
   const conf::RewriteConfig* rewrite = edit.rewrite;
   const bool edits =
       rewrite != nullptr && (!rewrite->set_response_headers.empty() || !rewrite->remove_response_headers.empty());
+  bool dated = edit.date.empty();
   append_kept_fields(out, head, [&](const Field& field) {
+    dated = dated || field.id == FieldId::date;
     if (ends_here(field.id) || is_replaced_in_response(field)) return false;
     if (head.nominates && head.nominated(field.name)) return false;
     return !edits || !(is_listed(rewrite->remove_response_headers, field.name) ||
                        is_set(rewrite->set_response_headers, field.name));
   });
 
+  if (!dated) append_line(out, "date", edit.date);
   append_framing(out, edit.chunked, edit.has_length, edit.length);
   out += "via: 1.1 brink\r\n";
   append_line(out, "x-request-id", exchange.request_id);

@@ -46,6 +46,7 @@ class BufferPool {
   static constexpr std::size_t small = 4 * 1024;
   static constexpr std::size_t medium = 16 * 1024;
   static constexpr std::size_t large = 64 * 1024;
+  static constexpr std::size_t huge = 128 * 1024;
 
   BufferPool() = default;
   BufferPool(const BufferPool&) = delete;
@@ -59,7 +60,7 @@ class BufferPool {
 
  private:
   friend class Buffer;
-  static constexpr std::array<std::size_t, 3> classes = {small, medium, large};
+  static constexpr std::array<std::size_t, 4> classes = {small, medium, large, huge};
   static constexpr std::size_t max_kept_per_class = 4 * 1024 * 1024;  // bytes of free blocks kept for reuse
   void give_back(char* data, std::size_t capacity);
 

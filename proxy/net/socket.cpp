@@ -1,5 +1,8 @@
 #include "proxy/net/socket.hpp"
 
+#include <sys/socket.h>
+
+#include <boost/asio/detail/socket_option.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/ip/tcp.hpp>
 
@@ -13,6 +16,15 @@ void Socket::prepare(bool tcp) {
   error_code ignored;  // a socket that already died shows it at the first read
   native_.non_blocking(true, ignored);
   if (tcp) native_.set_option(asio::ip::tcp::no_delay(true), ignored);
+}
+
+void Socket::connected(error_code& error) {
+  const auto protocol = native_.remote_endpoint(error).protocol();
+  if (error) return;
+  const auto descriptor = native_.release(error);
+  if (error) return;
+  native_.assign(protocol, descriptor, error);
+  if (!error) prepare(protocol.family() != AF_UNIX);
 }
 
 IoResult Socket::read(char* data, std::size_t size) {
@@ -37,6 +49,13 @@ bool Socket::quiet() {
   error_code error;
   native_.receive(asio::buffer(&byte, 1), asio::socket_base::message_peek, error);
   return error == asio::error::would_block;
+}
+
+bool Socket::failed() {
+  error_code error;
+  boost::asio::detail::socket_option::integer<SOL_SOCKET, SO_ERROR> pending;
+  native_.get_option(pending, error);
+  return error || pending.value() != 0;
 }
 
 void Socket::shutdown_send() {

@@ -66,6 +66,9 @@ class Socket {
 
   // Non-blocking mode, and TCP_NODELAY where it is TCP. Call once connected or accepted.
   void prepare(bool tcp);
+  // prepare() after async_connect. Connecting leaves the reactor interested in writability for good, and then each
+  // acknowledged write wakes the loop for nothing: registering anew ends that.
+  void connected(boost::system::error_code& error);
 
   IoResult read(char* data, std::size_t size);
   // Gathers the parts into one sendmsg.
@@ -88,6 +91,12 @@ class Socket {
   void wait_write(Handler&& handler) {
     native_.async_wait(Native::wait_write, std::forward<Handler>(handler));
   }
+  // For a connection that is not read at present: completes when the peer resets it.
+  template <class Handler>
+  void wait_error(Handler&& handler) {
+    native_.async_wait(Native::wait_error, std::forward<Handler>(handler));
+  }
+  bool failed();  // a reset arrived
   Native& native() { return native_; }
 
  private:

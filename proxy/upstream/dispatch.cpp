@@ -186,9 +186,9 @@ void Dispatch::on_abandoned() {
   timer_.cancel();
 }
 
-void Dispatch::set_phase(Phase phase, net::Clock::duration limit) {
+void Dispatch::set_phase(Phase phase, net::Clock::duration limit, net::Time now) {
   phase_ = phase;
-  phase_deadline_ = limit == net::Clock::duration::max() ? net::Time::max() : net::Clock::now() + limit;
+  phase_deadline_ = limit == net::Clock::duration::max() ? net::Time::max() : now + limit;
   arm_timer();
 }
 

@@ -49,7 +49,7 @@ class Dispatch final : public http::Run, public Connection::Owner {
   bool may_resend() const;
   void release(router::Outcome outcome);  // gives up the connection and the claim on the endpoint
   void fail(http::ErrorKind kind, std::string_view detail = {});
-  void set_phase(Phase phase, net::Clock::duration limit);
+  void set_phase(Phase phase, net::Clock::duration limit, net::Time now = net::Clock::now());
   void arm_timer();
   void on_timer();
   const conf::TimeoutsConfig& timeouts() const { return client_.exchange().route->timeouts; }

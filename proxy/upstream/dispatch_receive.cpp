@@ -53,7 +53,9 @@ void Dispatch::on_upstream_readable() {
 void Dispatch::receive() {
   constexpr int rounds = 4;  // then others get their turn
   for (int round = 0; round < rounds && phase_ != Phase::ended && !paused_; ++round) {
-    if (!buffer_) buffer_ = worker_.loop.buffers.get(net::BufferPool::large);
+    if (!buffer_)
+      buffer_ = worker_.loop.buffers.get(remaining_ > net::BufferPool::large ? net::BufferPool::huge
+                                                                             : net::BufferPool::large);
     const std::size_t room = buffer_.capacity() - end_;
     const net::IoResult result = connection_->socket.read(buffer_.data() + end_, room);
     if (result.status == Status::again) return read_more();
@@ -131,6 +133,7 @@ Dispatch::Flow Dispatch::on_switching() {
   http::ResponseEdit edit;
   edit.rewrite = &exchange.route->rewrite;
   edit.switching = true;
+  edit.date = worker_.loop.http_date();
   http::append_response_head(text, exchange, head_, edit);
   head_.framing = Framing::until_close;
   paused_ = !client_.write(text, {}, {});
@@ -160,6 +163,7 @@ Dispatch::Flow Dispatch::on_final_head() {
   edit.chunked = client_chunked_;
   edit.has_length = head_.has_content_length;
   edit.length = head_.content_length;
+  edit.date = worker_.loop.http_date();
   std::string& text = worker_.loop.scratch;
   text.clear();
   http::append_response_head(text, exchange, head_, edit);

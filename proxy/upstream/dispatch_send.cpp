@@ -130,8 +130,9 @@ void Dispatch::sent() {
     return;
   }
   request_sent_ = true;
-  client_.exchange().sent = net::Clock::now();
-  if (phase_ == Phase::sending) set_phase(Phase::awaiting_head, timeouts().first_byte);
+  const net::Time now = net::Clock::now();
+  client_.exchange().sent = now;
+  if (phase_ == Phase::sending) set_phase(Phase::awaiting_head, timeouts().first_byte, now);
 }
 
 void Dispatch::on_upstream_writable() {

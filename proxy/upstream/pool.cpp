@@ -21,11 +21,10 @@ Connection::Connection(std::shared_ptr<Pool> pool, net::Loop& loop)
 Connection::~Connection() { close(); }
 
 void Connection::connect(const Address& address) {
-  boost::system::error_code ignored;
   socket.close();
   socket.native().async_connect(address, [self = intrusive_ptr<Connection>(this)](boost::system::error_code error) {
     if (self->owner_ == nullptr) return;
-    if (!error) self->socket.prepare(self->socket.native().local_endpoint(error).protocol().family() != AF_UNIX);
+    if (!error) self->socket.connected(error);
     self->owner_->on_connected(error);
   });
 }

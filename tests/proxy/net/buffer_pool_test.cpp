@@ -10,7 +10,7 @@ TEST(BufferPool, GivesTheSmallestClassThatFits) {
   EXPECT_EQ(pool.get(1).capacity(), BufferPool::small);
   EXPECT_EQ(pool.get(BufferPool::small + 1).capacity(), BufferPool::medium);
   EXPECT_EQ(pool.get(BufferPool::large).capacity(), BufferPool::large);
-  EXPECT_EQ(pool.get(BufferPool::large + 7).capacity(), BufferPool::large + 7);
+  EXPECT_EQ(pool.get(BufferPool::huge + 7).capacity(), BufferPool::huge + 7);
 }
 
 TEST(BufferPool, CountsWhatIsLent) {
