@@ -40,9 +40,9 @@ struct ListenerConfig {
 // How clients are treated, the same on each listener.
 struct DownstreamConfig {
   struct Limits {
-    std::uint64_t head = 32 * 1024;     // bytes of a request head, request line included; past it 431
-    std::uint32_t fields = 100;         // fields in a head; past it 431
-    std::uint64_t target = 8 * 1024;    // bytes of a request target; past it 414
+    std::uint64_t head = std::uint64_t{32} * 1024;   // bytes of a request head, request line included; past it 431
+    std::uint32_t fields = 100;                      // fields in a head; past it 431
+    std::uint64_t target = std::uint64_t{8} * 1024;  // bytes of a request target; past it 414
     std::uint32_t connections = 65536;  // open client connections in the whole process; past it the new one is closed
   } limits;
   struct Timeouts {
@@ -149,7 +149,7 @@ struct RouteConfig {
   TimeoutsConfig timeouts;
   RewriteConfig rewrite;
   struct Limits {
-    std::uint64_t body = 16 * 1024 * 1024;  // bytes of a request body; past it 413
+    std::uint64_t body = std::uint64_t{16} * 1024 * 1024;  // bytes of a request body; past it 413
   } limits;
   Location where;
 };

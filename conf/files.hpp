@@ -12,7 +12,7 @@ namespace brink::conf {
 
 class FileLoader {
  public:
-  static constexpr std::size_t max_file = 16 * 1024 * 1024;  // bytes
+  static constexpr std::size_t max_file = std::size_t{16} * 1024 * 1024;  // bytes
   static constexpr std::size_t max_files = 1000;
   static constexpr std::size_t max_depth = 16;  // of includes within includes
 

@@ -27,20 +27,18 @@ bool Reader::read_value(const Key& key, const Entry& entry, void* object, Json& 
 // Reports a value of the wrong type, an empty list or mapping that would mean nothing, and one that is too long.
 bool Reader::right_shape(const Key& key, const Entry& entry, bool shape, std::string_view wanted) {
   const std::string name = ticked(key.name);
+  std::string wrong;
   if (entry.value.IsNull()) {
-    problem(where(entry), name + " has no value; it must be " + std::string(wanted));
+    wrong = " has no value; it must be " + std::string(wanted);
   } else if (!shape) {
-    problem(where(entry), name + " must be " + std::string(wanted));
-  } else if (entry.value.IsScalar()) {
-    return true;
-  } else if (entry.value.size() == 0 && !key.may_be_empty) {
-    problem(where(entry), name + " is empty; give it at least one entry" + (key.required ? "" : " or remove it"));
-  } else if (entry.value.size() > key.max_items) {
-    problem(where(entry), name + " has more than " + std::to_string(key.max_items) + " entries");
-  } else {
-    return true;
+    wrong = " must be " + std::string(wanted);
+  } else if (!entry.value.IsScalar() && entry.value.size() == 0 && !key.may_be_empty) {
+    wrong = std::string(" is empty; give it at least one entry") + (key.required ? "" : " or remove it");
+  } else if (!entry.value.IsScalar() && entry.value.size() > key.max_items) {
+    wrong = " has more than " + std::to_string(key.max_items) + " entries";
   }
-  return false;
+  if (!wrong.empty()) problem(where(entry), name + wrong);
+  return wrong.empty();
 }
 
 // An entry that is left out has no place of its own in the YAML tree, so its list's is shown, with its number.

@@ -9,7 +9,7 @@
 namespace brink::conf {
 namespace {
 
-constexpr std::size_t max_secret = 64 * 1024;
+constexpr std::size_t max_secret = std::size_t{64} * 1024;
 constexpr std::string_view forms = "write `${env:NAME}` or `${file:/path}`, or `$${` for a plain `${`";
 
 bool is_env_name(std::string_view name) {
