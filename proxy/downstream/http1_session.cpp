@@ -84,13 +84,11 @@ void Http1Session::close() {
 void Http1Session::arm_read() {
   if (read_armed_ || state_ == State::closed) return;
   read_armed_ = true;
-  socket_.wait_read(read_memory_, [self = boost::intrusive_ptr<Http1Session>(this)](boost::system::error_code error) {
-    self->read_armed_ = false;
-    self->on_readable(error);
-  });
+  socket_.wait_read(*this);
 }
 
 void Http1Session::on_readable(boost::system::error_code error) {
+  read_armed_ = false;
   if (state_ == State::closed) return;
   if (error) return close();
   switch (state_) {
@@ -129,7 +127,8 @@ void Http1Session::advance() {
 }
 
 bool Http1Session::parse_one() {
-  if (state_ == State::idle) {
+  const bool started_now = state_ == State::idle;
+  if (started_now) {
     state_ = State::head;
     head_start_ = net::Clock::now();
     timer_.set(service_.loop().wheel, head_start_ + service_.config().timeouts.head);
@@ -146,7 +145,7 @@ bool Http1Session::parse_one() {
     return false;
   }
   state_ = State::exchange;
-  open_exchange();
+  open_exchange(started_now);
   if (result.error != http::HeadError::ok) {
     refuse_head(result);
     return true;
@@ -166,11 +165,11 @@ bool Http1Session::parse_one() {
 }
 
 // Stop 4: gives the exchange its identity.
-void Http1Session::open_exchange() {
+void Http1Session::open_exchange(bool started_now) {
   http::Exchange& exchange = active_->exchange;
   exchange.stop = Stop::open;
   exchange.start = head_start_;
-  exchange.head_done = net::Clock::now();
+  exchange.head_done = started_now ? head_start_ : net::Clock::now();
   exchange.peer = exchange.client = peer_;
   exchange.trusted_peer = trusted_;
   exchange.pipelined = pipelined_;
@@ -346,7 +345,7 @@ void Http1Session::on_timer() {
     case State::head:
       state_ = State::exchange;
       active_->exchange.head.fields.clear();
-      open_exchange();
+      open_exchange(false);
       force_close_ = true;
       active_->exchange.stop = Stop::parse;
       return fail(ErrorKind::head_timeout, {});

@@ -49,6 +49,7 @@ class Http1Session final : public http::Client,
   // The service drains: an idle connection goes soon, a busy one after its answer.
   void drain();
   bool idle() const { return active_ == nullptr; }
+  void on_readable(boost::system::error_code error);  // for the socket
 
   http::Exchange& exchange() override { return active_->exchange; }
   void set_run(boost::intrusive_ptr<http::Run> run) override;
@@ -75,7 +76,6 @@ class Http1Session final : public http::Client,
 
   void arm_read();
   void arm_write();
-  void on_readable(boost::system::error_code error);
   void on_writable(boost::system::error_code error);
   void on_timer();
   void rearm_timer();
@@ -83,7 +83,7 @@ class Http1Session final : public http::Client,
   void read_head();
   void advance();    // parses and starts what is in the buffer, as often as there is a whole head
   bool parse_one();  // false: no whole head is there
-  void open_exchange();
+  void open_exchange(bool started_now);
   void refuse_head(const http::ParseResult& result);
   void read_body();
   void take_leftover(const char* data, std::size_t size);
@@ -99,7 +99,6 @@ class Http1Session final : public http::Client,
 
   Service& service_;
   net::Socket socket_;
-  net::OperationMemory read_memory_;
   net::Timer timer_;
   std::string peer_;
   net::Buffer in_;  // the head of the current request and what came with it

@@ -4,52 +4,18 @@
 #pragma once
 
 #include <boost/asio/basic_stream_socket.hpp>
-#include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/system/error_code.hpp>
 #include <cstddef>
 #include <span>
+#include <utility>
+
+#include "proxy/net/read_wait.hpp"
 
 namespace brink::net {
-
-// Memory for one pending operation, inside its owner, so that waiting allocates nothing.
-class OperationMemory {
- public:
-  OperationMemory() = default;
-  OperationMemory(const OperationMemory&) = delete;
-  OperationMemory& operator=(const OperationMemory&) = delete;
-
-  void* allocate(std::size_t size) {
-    if (used_ || size > sizeof storage_) return ::operator new(size);
-    used_ = true;
-    return storage_;
-  }
-  void deallocate(void* memory) {
-    if (memory == storage_) {
-      used_ = false;
-    } else {
-      ::operator delete(memory);
-    }
-  }
-
- private:
-  alignas(std::max_align_t) std::byte storage_[112];
-  bool used_ = false;
-};
-
-template <class T>
-struct OperationAllocator {
-  using value_type = T;
-  explicit OperationAllocator(OperationMemory& memory) : memory_(&memory) {}
-  template <class U>
-  OperationAllocator(const OperationAllocator<U>& other) : memory_(other.memory_) {}  // NOLINT: rebind converts
-  T* allocate(std::size_t count) { return static_cast<T*>(memory_->allocate(count * sizeof(T))); }
-  void deallocate(T* pointer, std::size_t) { memory_->deallocate(pointer); }
-  bool operator==(const OperationAllocator&) const = default;
-  OperationMemory* memory_;
-};
 
 struct IoResult {
   enum class Status : std::uint8_t { ok, again, eof, error } status = Status::ok;
@@ -71,7 +37,8 @@ class Socket {
   void connected(boost::system::error_code& error);
 
   IoResult read(char* data, std::size_t size);
-  // Gathers the parts into one sendmsg.
+  bool more() const { return more_; }  // the last read left bytes, or the end, to be read at once
+  // Sends the parts in one call.
   IoResult write(std::span<const boost::asio::const_buffer> parts);
   // True while the peer has neither closed nor sent anything: an idle connection that may be used.
   bool quiet();
@@ -80,11 +47,13 @@ class Socket {
   void reset();  // closes with RST, so that the peer cannot take what it has for the whole
   bool is_open() const { return native_.is_open(); }
 
-  // Handler: void(error_code). Completes from the event loop, never inside this call.
-  template <class Handler>
-  void wait_read(OperationMemory& memory, Handler&& handler) {
-    native_.async_wait(Native::wait_read, boost::asio::bind_allocator(OperationAllocator<std::byte>(memory),
-                                                                      std::forward<Handler>(handler)));
+  // Waits until there is something to read (bytes, the end, an error), then calls owner.on_readable(error) from the
+  // event loop, never inside this call. Keeps the owner alive meanwhile. REQUIRES: no such wait is pending.
+  template <class Owner>
+  void wait_read(Owner& owner) {
+    read_wait_.prepare(owner);
+    // What completes the wait makes the knowledge stale, whether or not its owner reads then.
+    native_.start_read_wait(read_wait_, std::exchange(drained_, false));
   }
   // Only a full socket waits for writing: the operation's memory comes from Asio's own cache.
   template <class Handler>
@@ -100,7 +69,11 @@ class Socket {
   Native& native() { return native_; }
 
  private:
-  Native native_;
+  ReadableSocket native_;
+  ReadWait read_wait_;
+  bool reports_queue_ = false;  // the kernel says with each read how much is left (TCP_INQ)
+  bool more_ = false;
+  bool drained_ = false;  // nothing is left to read, not even the end: the next arrival is a new edge
 };
 
 }  // namespace brink::net

@@ -152,6 +152,7 @@ void Dispatch::attempt_failed(ErrorKind kind, std::string_view detail) {
     client_.exchange().sent = {};
     buffer_.reset();
     begin_ = end_ = 0;
+    ended_.reset();
     return attempt();
   }
   release(Outcome::failure);

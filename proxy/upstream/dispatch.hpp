@@ -6,6 +6,7 @@
 // answer.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,8 @@ class Dispatch final : public http::Run, public Connection::Owner {
 
   // dispatch_receive.cpp
   void receive();
+  bool gather();
+  void end_if_ended();
   Flow parse_head();
   Flow on_interim();
   Flow on_switching();
@@ -118,6 +121,7 @@ class Dispatch final : public http::Run, public Connection::Owner {
   net::Buffer buffer_;
   std::size_t begin_ = 0;  // of what is read and not relayed
   std::size_t end_ = 0;
+  std::optional<net::IoResult> ended_;  // how the backend's bytes ended, while some are on their way to the client
   std::uint64_t remaining_ = 0;
   unsigned interim_ = 0;
   bool have_head_ = false;

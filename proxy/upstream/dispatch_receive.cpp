@@ -53,21 +53,46 @@ void Dispatch::on_upstream_readable() {
 void Dispatch::receive() {
   constexpr int rounds = 4;  // then others get their turn
   for (int round = 0; round < rounds && phase_ != Phase::ended && !paused_; ++round) {
-    if (!buffer_)
-      buffer_ = worker_.loop.buffers.get(remaining_ > net::BufferPool::large ? net::BufferPool::huge
-                                                                             : net::BufferPool::large);
-    const std::size_t room = buffer_.capacity() - end_;
-    const net::IoResult result = connection_->socket.read(buffer_.data() + end_, room);
-    if (result.status == Status::again) return read_more();
-    if (result.status != Status::ok) return upstream_ended(result);
-    end_ += result.size;
-    while (!have_head_) {
-      if (!parse_head()) return;
+    const bool full = gather();
+    if (begin_ < end_) {
+      while (!have_head_) {
+        if (!parse_head()) return end_if_ended();
+      }
+      if (!paused_) relay();
     }
-    if (!paused_) relay();
-    if (result.size < room) break;  // the socket is drained: readiness will tell of more
+    if (ended_) return end_if_ended();
+    if (!full) break;  // the socket is drained: readiness will tell of more
   }
   if (phase_ != Phase::ended && !paused_) read_more();
+}
+
+// Reads what is there, so that it goes on in one write: small pieces that arrive while one is read join it. True if the
+// buffer is full and there may be more.
+bool Dispatch::gather() {
+  constexpr int reads = 8;
+  if (!buffer_) {
+    const bool large_body = remaining_ > net::BufferPool::large;
+    buffer_ = worker_.loop.buffers.get(large_body ? net::BufferPool::huge : net::BufferPool::large);
+  }
+  for (int i = 0; i < reads && end_ < buffer_.capacity(); ++i) {
+    const net::IoResult result = connection_->socket.read(buffer_.data() + end_, buffer_.capacity() - end_);
+    if (result.status == Status::again) return false;
+    if (result.status != Status::ok) {
+      ended_ = result;
+      return false;
+    }
+    end_ += result.size;
+    if (!connection_->socket.more()) break;
+  }
+  return end_ == buffer_.capacity();
+}
+
+// Acts on the end of the backend's bytes once all before it are with the client.
+void Dispatch::end_if_ended() {
+  if (!ended_ || paused_ || phase_ == Phase::ended) return;
+  const net::IoResult result = *ended_;
+  ended_.reset();
+  upstream_ended(result);
 }
 
 Dispatch::Flow Dispatch::parse_head() {
@@ -258,6 +283,7 @@ void Dispatch::on_drained() {
   } else {
     after_relay();
   }
+  if (ended_) return end_if_ended();
   if (phase_ != Phase::ended && !paused_) read_more();
 }
 
@@ -323,8 +349,8 @@ void Dispatch::finish_response() {
   const unsigned status = head_.status;
   const bool failure = status >= 500 || status == 429;
   flight_.finish(now, failure ? Outcome::failure : status >= 400 ? Outcome::rejected : Outcome::success);
-  if (head_.keep_alive && request_sent_ && !leftover_ && connection_->out.empty()) {
-    cluster().pools[endpoint_index_]->put(std::move(connection_));
+  if (head_.keep_alive && request_sent_ && !leftover_ && !ended_ && connection_->out.empty()) {
+    cluster().pools[endpoint_index_]->put(std::move(connection_), now);
   }
   release(Outcome::success);
   phase_ = Phase::ended;

@@ -24,9 +24,10 @@ void append_chunk_size(std::string& out, std::size_t size) {
 void Dispatch::begin_sending() {
   const intrusive_ptr<Dispatch> self(this);
   request_chunked_ = client_.exchange().head.framing == Framing::chunked;
-  set_phase(Phase::sending, timeouts().idle);
+  phase_ = Phase::sending;
   connection_->arm_read();
   pump();
+  if (phase_ == Phase::sending) set_phase(Phase::sending, timeouts().idle);
 }
 
 void Dispatch::append_head(std::string& out) {

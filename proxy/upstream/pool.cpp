@@ -32,15 +32,17 @@ void Connection::connect(const Address& address) {
 void Connection::arm_read() {
   if (read_armed_ || !socket.is_open()) return;
   read_armed_ = true;
-  socket.wait_read(read_memory_, [self = intrusive_ptr<Connection>(this)](boost::system::error_code error) {
-    self->read_armed_ = false;
-    if (self->owner_ != nullptr) {
-      self->owner_->on_upstream_readable();
-    } else if (self->idle_ && !error) {
-      self->pool_->forget(*self);  // closed by the peer, or it speaks unasked
-      self->close();
-    }
-  });
+  socket.wait_read(*this);
+}
+
+void Connection::on_readable(boost::system::error_code error) {
+  read_armed_ = false;
+  if (owner_ != nullptr) {
+    owner_->on_upstream_readable();
+  } else if (idle_ && !error) {
+    pool_->forget(*this);  // closed by the peer, or it speaks unasked
+    close();
+  }
 }
 
 void Connection::arm_write() {
@@ -82,12 +84,12 @@ intrusive_ptr<Connection> Pool::open(std::uint32_t max_connections) {
   return new Connection(shared_from_this(), loop_);
 }
 
-void Pool::put(intrusive_ptr<Connection> connection) {
+void Pool::put(intrusive_ptr<Connection> connection, net::Time now) {
   connection->set_owner(nullptr);
   if (keep_alive_.connections == 0) return connection->close();
   if (idle_.size() >= keep_alive_.connections) drop_one_idle();
   connection->idle_ = true;
-  connection->idle_timer_.set(loop_.wheel, net::Clock::now() + keep_alive_.idle);
+  connection->idle_timer_.set(loop_.wheel, now + keep_alive_.idle);
   connection->arm_read();
   idle_.push_back(std::move(connection));
   shard_.change(observe::Gauge::idle_upstream, 1);

@@ -37,9 +37,10 @@ class Connection final : public boost::intrusive_ref_counter<Connection, boost::
 
   void connect(const Address& address);  // on_connected follows
   void set_owner(Owner* owner) { owner_ = owner; }
-  void arm_read();   // on_upstream_readable follows; a wait already pending is kept
-  void arm_write();  // on_upstream_writable follows
-  void close();      // nobody is called any more
+  void arm_read();                                    // on_upstream_readable follows; a wait already pending is kept
+  void arm_write();                                   // on_upstream_writable follows
+  void on_readable(boost::system::error_code error);  // for the socket
+  void close();                                       // nobody is called any more
 
   net::Socket socket;
   net::Outbox out;
@@ -48,7 +49,6 @@ class Connection final : public boost::intrusive_ref_counter<Connection, boost::
   friend class Pool;
   std::shared_ptr<Pool> pool_;
   Owner* owner_ = nullptr;  // nullptr: idle, or closed
-  net::OperationMemory read_memory_;
   net::Timer idle_timer_;
   bool read_armed_ = false;
   bool idle_ = false;
@@ -65,7 +65,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
   boost::intrusive_ptr<Connection> take();
   // A new, unconnected one; nullptr when the cluster has `max_connections`.
   boost::intrusive_ptr<Connection> open(std::uint32_t max_connections);
-  void put(boost::intrusive_ptr<Connection> connection);
+  void put(boost::intrusive_ptr<Connection> connection, net::Time now);
   bool drop_one_idle();  // makes room under the cluster's connection limit
   void close_idle();
 
