@@ -31,7 +31,7 @@ struct ResponseEdit {
   bool chunked = false;
   bool has_length = false;
   std::uint64_t length = 0;
-  std::string_view date;   // added when the backend sent none (RFC 9110 section 6.6.1)
+  std::string_view date = {}; // added when the backend sent none (RFC 9110 section 6.6.1)
   bool switching = false;  // 101: Upgrade and Connection pass on
 };
 
