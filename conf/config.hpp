@@ -91,7 +91,7 @@ struct ClusterConfig {
   std::vector<EndpointConfig> endpoints;  // at least one
   std::optional<HealthCheckConfig> health_check;
   struct Limits {
-    unsigned connections = 1024;         // to the whole cluster, one worker's share is an equal part, at least 1
+    unsigned connections = 1024;         // open to the whole cluster, idle ones included; past it 503
     unsigned requests = 1024;            // in flight in the whole cluster; past it 503
     unsigned per_endpoint_requests = 0;  // in flight at one endpoint; 0: no limit
   } limits;

@@ -51,9 +51,6 @@ std::string rewritten_path(const conf::RouteConfig& route, std::string_view path
 void Pipeline::handle(http::Client& client) {
   Exchange& exchange = client.exchange();
   exchange.pin = upstream_.current();
-  if (exchange.head.method == boost::beast::http::verb::connect) {
-    return client.fail(ErrorKind::method_not_allowed, "CONNECT is not served");
-  }
   if (exchange.head.bad_expect) return client.fail(ErrorKind::expectation_failed);
   match_route(client, nullptr);
 }

@@ -158,6 +158,9 @@ bool Http1Session::parse_one() {
   if (active_->body.error() != http::BodyError::none) {
     force_close_ = true;
     fail(ErrorKind::malformed_request, active_->body.error_text());
+  } else if (exchange.head.method == boost::beast::http::verb::connect) {
+    force_close_ = true;  // what follows was meant for a tunnel and is no request
+    fail(ErrorKind::method_not_allowed, "CONNECT is not served");
   } else {
     service_.handler().handle(*this);
   }

@@ -1,7 +1,7 @@
 // Waiting for readability without a system call. Asio's own async_wait makes epoll look again (EPOLL_CTL_MOD) each
 // time, because it cannot know whether the socket was read dry; we can (Socket::read), and an edge-triggered epoll will
 // tell of what comes next. That is one system call in four on a stream of small events;
-// docs/decisions/0010-read-waits.md has the figures. It uses Asio's reactor as Asio's own operations do, which is not a
+// docs/decisions/0007-read-waits.md has the figures. It uses Asio's reactor as Asio's own operations do, which is not a
 // public interface: pinned to Boost 1.81.
 #pragma once
 
