@@ -2,7 +2,7 @@
 // Every wait has a deadline and says what it waited for.
 
 // Sanitizers and a busy machine are slow; a wait that expires is a failure, so it is generous.
-export const patience_ms = Number(process.env.BRINK_TEST_PATIENCE_MS ?? 20_000);
+export const patience_ms = Number(process.env.BRINK_TEST_PATIENCE_MS ?? 30_000);
 
 export class WaitError extends Error {}
 
