@@ -32,6 +32,8 @@ struct AccessLog::Output {
 
 namespace {
 
+constexpr auto gather_time = std::chrono::milliseconds(20);
+
 // Standard output without blocking on a reader that is slow: O_NONBLOCK belongs to the open file, which other processes
 // may share, so a pipe or terminal is opened anew; a regular file never blocks for long; sockets are told with each
 // send.
@@ -104,8 +106,10 @@ void AccessLog::stop(std::chrono::milliseconds limit) {
 
 void AccessLog::submit(LogBlock& block) {
   if (block.size == 0) return;
+  bool wake = false;
   {
     const std::lock_guard lock(mutex_);
+    wake = queue_.empty();
     LogBlock* last = queue_.empty() ? nullptr : &queue_.back();
     if (stopping_ || output_ == nullptr || queued_bytes_ + block.size > queue_limit_) {
       dropped_.fetch_add(block.lines, std::memory_order_relaxed);
@@ -114,6 +118,7 @@ void AccessLog::submit(LogBlock& block) {
       return;
     }
     queued_bytes_ += block.size;
+    wake = wake || queued_bytes_ > queue_limit_ / 4;
     if (last != nullptr && last->capacity - last->size >= block.size) {
       // Many small blocks would hold far more memory than the bytes they count for.
       std::memcpy(last->data.get() + last->size, block.data.get(), block.size);
@@ -127,7 +132,7 @@ void AccessLog::submit(LogBlock& block) {
       }
     }
   }
-  wake_.notify_one();
+  if (wake) wake_.notify_one();
 }
 
 void AccessLog::run() {
@@ -138,6 +143,8 @@ void AccessLog::run() {
       std::unique_lock lock(mutex_);
       wake_.wait(lock, [&] { return stopping_ || !queue_.empty(); });
       if (queue_.empty()) break;
+      // Under load more follows at once: a short rest makes one wake-up of many.
+      wake_.wait_for(lock, gather_time, [&] { return stopping_ || queued_bytes_ > queue_limit_ / 4; });
       blocks.swap(queue_);
       output = output_;
     }
