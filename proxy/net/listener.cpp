@@ -42,11 +42,11 @@ Listener::Tcp::endpoint Listener::local_address() const {
 void Listener::accept() {
   if (!acceptor_.is_open()) return;
   acceptor_.async_accept(peer_, [self = shared_from_this()](error_code error, Accepted socket) {
-    if (!self->acceptor_.is_open()) return;
-    if (!error) {
+    if (!error) {  // also when stop() came in between: this client got through
       self->on_accept_(Socket::Native(std::move(socket)), self->peer_.address().to_string());
       return self->accept();
     }
+    if (!self->acceptor_.is_open()) return;
     if (error == asio::error::connection_aborted) return self->accept();
     // Out of descriptors or memory: taking a rest beats spinning; the queue holds the clients meanwhile.
     self->on_error_(error);
