@@ -112,7 +112,7 @@ tsan() {
 
 release() {
   local status=0 readme=build/readme.yaml
-  build release
+  build release brink gpu-sim bench-origin bench-load
   awk '/^```yaml$/ {inside = 1; next} /^```$/ && inside {exit} inside' README.md >$readme
   runner "the README's configuration (release)" release-readme build/release/bin/brink check -c $readme || status=$?
   tally "the README's configuration" "$LOG_DIR/release-readme.log" $status $((status == 0)) 0 0
