@@ -30,12 +30,12 @@ suite('client connections', start, (shared) => {
     assert.deepEqual(origin.requests.map((seen) => seen.target), ['/1', '/2', '/3', '/4']);
   });
 
-  scenario('5,000 pipelined requests in one write', async () => {
+  scenario('1,000 pipelined requests in one write', async () => {
     const {origin, edge} = shared;
     origin.handler = (seen) => ({body: seen.target});
     const client = await edge.connect();
-    client.send(Array.from({length: 5000}, (_, i) => request(`/${i}`)).join(''));
-    for (let i = 0; i < 5000; ++i) assert.equal((await client.read_response()).body.toString(), `/${i}`);
+    client.send(Array.from({length: 1000}, (_, i) => request(`/${i}`)).join(''));
+    for (let i = 0; i < 1000; ++i) assert.equal((await client.read_response()).body.toString(), `/${i}`);
   });
 
   scenario('Connection: close ends the connection after the answer', async () => {
