@@ -38,6 +38,17 @@ std::string text_of(const Tcp::endpoint& endpoint) {
   return (endpoint.address().is_v6() ? "[" + address + "]" : address) + ":" + std::to_string(endpoint.port());
 }
 
+// Blocks the signals for this thread and all that it will start; they come from the descriptor instead.
+int open_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) sigaddset(&set, signal);
+  const int failed = ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  const int descriptor = failed == 0 ? ::signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC) : -1;
+  if (descriptor < 0) throw std::system_error(failed != 0 ? failed : errno, std::generic_category(), "signals");
+  return descriptor;
+}
+
 }  // namespace
 
 // Answers the admin listener's requests; they are neither counted nor logged.
@@ -53,14 +64,12 @@ class Server::AdminHandler final : public http::Handler {
 
 Server::Server(std::vector<std::string> files)
     : files_(std::move(files)),
+      signals_(control_.context, open_signals()),
       shard_(metrics_.add_shard()),
       builder_(metrics_),
       health_(control_, shard_,
               [](std::string_view line, bool healthy) { healthy ? observe::log_info(line) : observe::log_warn(line); }),
-      signals_(control_.context, SIGTERM, SIGINT, SIGHUP),
-      drain_timer_(control_.context) {
-  signals_.add(SIGUSR1);
-}
+      drain_timer_(control_.context) {}
 
 Server::~Server() {
   for (const auto& worker : workers_) worker->stop();
@@ -224,25 +233,30 @@ void Server::report(const std::vector<std::string>& problems, bool kept) {
 }
 
 void Server::handle_signals() {
-  signals_.async_wait([this](boost::system::error_code error, int signal) {
-    if (error) return;
-    if (signal == SIGHUP) {
-      reload();
-    } else if (signal == SIGUSR1) {
-      try {
-        log_->reopen();
-        observe::log_info("access log reopened");
-      } catch (const std::system_error& failure) {
-        observe::log_error(std::string("access_log: ") + failure.what());
-      }
-    } else if (draining_) {
-      observe::log_warn("stopping at once");
-      return control_.context.stop();
-    } else {
-      drain();
+  signals_.async_read_some(asio::buffer(&signal_, sizeof signal_),
+                           [this](boost::system::error_code error, std::size_t size) {
+                             if (error) return;
+                             if (size == sizeof signal_) handle(static_cast<int>(signal_.ssi_signo));
+                             handle_signals();
+                           });
+}
+
+void Server::handle(int signal) {
+  if (signal == SIGHUP) {
+    reload();
+  } else if (signal == SIGUSR1) {
+    try {
+      log_->reopen();
+      observe::log_info("access log reopened");
+    } catch (const std::system_error& failure) {
+      observe::log_error(std::string("access_log: ") + failure.what());
     }
-    handle_signals();
-  });
+  } else if (draining_) {
+    observe::log_warn("stopping at once");
+    control_.context.stop();
+  } else {
+    drain();
+  }
 }
 
 void Server::drain() {

@@ -2,7 +2,9 @@
 // control thread, which is the one that calls run().
 #pragma once
 
-#include <boost/asio/signal_set.hpp>
+#include <sys/signalfd.h>
+
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <map>
 #include <memory>
@@ -34,6 +36,7 @@ class Server {
   bool start(std::shared_ptr<const conf::Config> config);
   void start_admin();
   void handle_signals();
+  void handle(int signal);
   admin::ReloadOutcome reload();
   void report(const std::vector<std::string>& problems, bool kept);
   // Binds what is new; on failure nothing is bound and the problem is named.
@@ -51,6 +54,9 @@ class Server {
   observe::Metrics metrics_;
   Shared shared_;
   net::Loop control_;
+  // A signalfd. Before the members that start threads, which inherit the mask: no thread is ever interrupted.
+  boost::asio::posix::stream_descriptor signals_;
+  signalfd_siginfo signal_{};
   observe::Shard& shard_;  // the control thread's own
   std::unique_ptr<observe::AccessLog> log_;
   SnapshotBuilder builder_;
@@ -58,7 +64,6 @@ class Server {
   std::vector<std::unique_ptr<Worker>> workers_;
   ListenerKeys listening_;
   upstream::HealthChecker health_;
-  boost::asio::signal_set signals_;
   boost::asio::steady_timer drain_timer_;
   net::Time drain_deadline_{};
   std::unique_ptr<admin::Admin> admin_;
