@@ -109,10 +109,11 @@ body() {  # STREAM PROMPT
   printf '{"model":"%s","stream":%s,"max_tokens":24,"messages":[{"role":"user","content":"%s"}]}' "$model" "$1" "$2"
 }
 
-# One request, number $1: its outcome becomes a line of tab-separated fields in $answers/$1.
+# One request, number $1: its outcome becomes a line of tab-separated fields in $answers/$1. Chat is streamed; of the last
+# ones, which are shown, every other asks for a plain answer.
 request() {
-  local number=$1 kind=plain stream=false outcome
-  if [ $((number % 2)) -eq 0 ]; then kind=streamed stream=true; fi
+  local number=$1 kind=streamed stream=true outcome
+  if [ "$number" -gt "$plain_after" ] && [ $((number % 2)) -eq 1 ]; then kind=plain stream=false; fi
   outcome=$(curl -sS -N --max-time 60 -D "$answers/$number.head" -o "$answers/$number.body" \
     -w '%{http_code} %{time_starttransfer} %{time_total}' -H 'content-type: application/json' \
     -d "$(body $stream "Request number $number: tell me about edges.")" "http://$edge/v1/chat/completions" 2>"$answers/$number.err")
@@ -127,7 +128,7 @@ request() {
 # Sends the requests, shows the last ones, and how the shares of the engines moved while Brink learned.
 demonstrate() {
   answers=$(mktemp -d)
-  export edge model answers
+  export edge model answers plain_after=$((requests - shown))
   export -f request body
   seq $requests | xargs -P $at_once -I{} bash -c 'request {}'
   printf '\n  %-4s %-9s %-7s %-16s %-8s %12s %9s\n' "#" request status endpoint engine "first byte" total
