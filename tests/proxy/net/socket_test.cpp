@@ -136,6 +136,45 @@ TEST(Socket, AResetEndsTheWait) {
   EXPECT_EQ(connection.near->read().status, Status::error);
 }
 
+// The kernel's count of what is left does not know of a reset; the event that told of the bytes does.
+TEST(Socket, AResetThatCameWithTheBytesIsNoticed) {
+  Connection connection;
+  connection.near->socket.wait_read(*connection.near);
+  connection.send("last");
+  connection.far.set_option(asio::socket_base::linger(true, 0));
+  connection.far.close();
+  ASSERT_TRUE(connection.woken(1));
+  EXPECT_EQ(connection.near->read().status, Status::ok);
+  EXPECT_FALSE(connection.near->socket.more());
+  connection.near->socket.wait_read(*connection.near);
+  ASSERT_TRUE(connection.woken(2));
+  EXPECT_EQ(connection.near->read().status, Status::error);
+}
+
+TEST(Socket, AResetThatCameWithTheBytesOfTheFirstWaitIsNoticed) {
+  Connection connection;
+  connection.send("last");
+  connection.far.set_option(asio::socket_base::linger(true, 0));
+  connection.far.close();
+  EXPECT_EQ(connection.near->read().status, Status::ok);
+  connection.near->socket.wait_read(*connection.near);
+  ASSERT_TRUE(connection.woken(1));
+  EXPECT_EQ(connection.near->read().status, Status::error);
+}
+
+// The knowledge of a drained socket is worth a system call only if a healthy connection never pays it.
+TEST(Socket, AHealthyConnectionNeverLooksFailed) {
+  Connection connection;
+  for (int i = 1; i <= 3; ++i) {
+    connection.near->socket.wait_read(*connection.near);
+    EXPECT_FALSE(connection.near->socket.saw_failure());
+    connection.send("event");
+    ASSERT_TRUE(connection.woken(i));
+    EXPECT_EQ(connection.near->read().status, Status::ok);
+  }
+  EXPECT_FALSE(connection.near->socket.saw_failure());
+}
+
 TEST(Socket, ClosingEndsTheWaitAndLetsTheOwnerGo) {
   Connection connection;
   connection.near->socket.wait_read(*connection.near);
