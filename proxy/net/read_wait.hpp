@@ -12,10 +12,23 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/version.hpp>
+#include <type_traits>
 
 static_assert(BOOST_VERSION == 108100, "read_wait.hpp uses Asio's reactor directly and was checked against Boost 1.81");
 
 namespace brink::net {
+
+// The reactor notes for each kind of operation whether an event has come since it was last tried. An error or hang-up
+// sets the note of all kinds, so that of the exceptional kind, which we never try, tells of nothing else (but urgent
+// data). The member is private; naming it in an explicit instantiation is the one way to it ([temp.spec.general]/6).
+using Descriptor = std::remove_pointer_t<boost::asio::detail::epoll_reactor::per_descriptor_data>;
+using EventNotes = bool (Descriptor::*)[boost::asio::detail::epoll_reactor::max_ops];
+template <EventNotes Member>
+struct EventNotesAccess {
+  friend bool* event_notes(Descriptor& descriptor) { return descriptor.*Member; }
+};
+template struct EventNotesAccess<&Descriptor::try_speculative_>;
+bool* event_notes(Descriptor& descriptor);
 
 // The pending operation, a member of its owner's socket: it allocates nothing. One at a time.
 class ReadWait : public boost::asio::detail::reactor_op {
@@ -58,12 +71,23 @@ class ReadableSocket : public boost::asio::basic_stream_socket<boost::asio::gene
   explicit ReadableSocket(boost::asio::io_context& context) : Base(context) {}
   explicit ReadableSocket(Base&& other) : Base(std::move(other)) {}
 
+  // Before the first wait: a fresh registration has every note set.
+  void clear_failure() { failure_note() = false; }
+  // An error, a reset or the end of both directions was reported. It may have come together with bytes.
+  bool saw_failure() { return failure_note(); }
+
   // `drained`: nothing is there to read, so only a new arrival counts. Otherwise epoll looks again.
   void start_read_wait(ReadWait& wait, bool drained) {
     using Reactor = boost::asio::detail::epoll_reactor;
     auto& implementation = impl_.get_implementation();
     Reactor& reactor = boost::asio::use_service<Reactor>(get_executor().context());
-    reactor.start_op(Reactor::read_op, implementation.socket_, implementation.reactor_data_, &wait, false, drained);
+    reactor.start_op(Reactor::read_op, implementation.socket_, implementation.reactor_data_, &wait, false,
+                     drained && !saw_failure());
+  }
+
+ private:
+  bool& failure_note() {
+    return event_notes(*impl_.get_implementation().reactor_data_)[boost::asio::detail::epoll_reactor::except_op];
   }
 };
 

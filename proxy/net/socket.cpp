@@ -19,6 +19,7 @@ using Status = IoResult::Status;
 void Socket::prepare(bool tcp) {
   error_code ignored;  // a socket that already died shows it at the first read
   native_.non_blocking(true, ignored);
+  native_.clear_failure();
   if (!tcp) return;
   native_.set_option(asio::ip::tcp::no_delay(true), ignored);
   const int on = 1;

@@ -66,6 +66,7 @@ class Socket {
     native_.async_wait(Native::wait_error, std::forward<Handler>(handler));
   }
   bool failed();  // a reset arrived
+  bool saw_failure() { return native_.saw_failure(); }  // the loop was told of an error or of the end of both directions
   Native& native() { return native_; }
 
  private:
