@@ -1,14 +1,35 @@
 #include <boost/asio/post.hpp>
+#include <charconv>
 
 #include "proxy/downstream/http1_session.hpp"
 #include "proxy/downstream/service.hpp"
 #include "proxy/http/forward.hpp"
+#include "proxy/http/rules.hpp"
 
 // The answer's side of Http1Session: writing, ending, replies of the edge.
 namespace brink::downstream {
 
 using http::ErrorKind;
+using http::Framing;
+using http::Stop;
 using Result = net::Outbox::Result;
+
+namespace {
+
+void append_chunk_size(std::string& out, std::size_t size) {
+  char text[16];
+  out.append(text, static_cast<std::size_t>(std::to_chars(text, text + sizeof text, size, 16).ptr - text))
+      .append("\r\n");
+}
+
+bool is_event_stream(const http::ResponseHead& head) {
+  const http::Field* type = head.find(http::FieldId::content_type);
+  if (type == nullptr) return false;
+  const std::string_view value = type->value.substr(0, type->value.find(';'));
+  return http::iequals(value.substr(0, value.find(' ')), "text/event-stream");
+}
+
+}  // namespace
 
 void Http1Session::set_run(boost::intrusive_ptr<http::Run> run) { active_->run = std::move(run); }
 
@@ -16,6 +37,59 @@ bool Http1Session::will_keep_alive() {
   Active& active = *active_;
   active.keep_alive = active.exchange.head.keep_alive && active.body.complete() && !force_close_ && !draining_;
   return active.keep_alive;
+}
+
+bool Http1Session::interim(const http::ResponseHead& head) {
+  std::string& text = service_.loop().scratch;
+  text.clear();
+  http::append_interim_head(text, head);
+  return write(text, {}, {});
+}
+
+void Http1Session::begin_response(const http::ResponseHead& head, std::string_view extra) {
+  Active& active = *active_;
+  http::Exchange& exchange = active.exchange;
+  const bool old_client = exchange.head.minor_version == 0;
+  const bool unbounded = head.framing == Framing::chunked || head.framing == Framing::until_close;
+  active.chunked = unbounded && !old_client;
+  if (unbounded && old_client) exchange.head.keep_alive = false;  // the close is what ends the body
+  active.event_stream = is_event_stream(head);
+
+  http::ResponseEdit edit;
+  edit.rewrite = exchange.route == nullptr ? nullptr : &exchange.route->rewrite;
+  edit.client_minor_version = exchange.head.minor_version;
+  edit.keep_alive = will_keep_alive();
+  edit.chunked = active.chunked;
+  edit.has_length = head.has_content_length;
+  edit.length = head.content_length;
+  edit.date = service_.loop().http_date();
+  edit.extra = extra;
+  active.head_out.clear();
+  http::append_response_head(active.head_out, exchange, head, edit);
+  exchange.status = head.status;
+}
+
+bool Http1Session::send_body(std::string_view piece, bool last, std::string_view trailers) {
+  Active& active = *active_;
+  http::Exchange& exchange = active.exchange;
+  exchange.head_sent = true;
+  exchange.stop = Stop::write;
+  exchange.bytes_out += piece.size();
+  if (!piece.empty() && active.event_stream) {
+    active.last_bytes[0] = piece.size() > 1 ? piece[piece.size() - 2] : active.last_bytes[1];
+    active.last_bytes[1] = piece.back();
+  }
+  active.tail_out.clear();
+  if (active.chunked) {
+    if (!piece.empty()) {
+      append_chunk_size(active.head_out, piece.size());
+      active.tail_out = "\r\n";
+    }
+    if (last) active.tail_out.append("0\r\n").append(trailers).append("\r\n");
+  }
+  const bool taken = write(active.head_out, piece, active.tail_out);
+  active.head_out.clear();  // what was not taken of it, the outbox has kept
+  return taken;
 }
 
 bool Http1Session::write(std::string_view head, std::string_view body, std::string_view tail) {
@@ -69,6 +143,7 @@ void Http1Session::on_writable(boost::system::error_code error) {
   active.write_deadline = {};
   rearm_timer();
   if (active.finish_when_drained) return finish();
+  if (active.abort_when_drained) return abort();
   const boost::intrusive_ptr<http::Run> run = active.run;
   if (run) run->on_drained();
 }
@@ -100,6 +175,23 @@ void Http1Session::abort() {
   end_exchange();
   if (close_delimited) socket_.reset();
   close();
+}
+
+void Http1Session::break_response(ErrorKind kind, std::string_view detail) {
+  Active& active = *active_;
+  http::Exchange& exchange = active.exchange;
+  if (!exchange.head_sent) return fail(kind, detail);
+  exchange.fail(kind, Stop::dispatch, detail);
+  if (!active.event_stream || !active.out.empty() || !active.chunked) return abort();
+  active.run.reset();
+  std::string event = active.last_bytes[1] == '\n' && active.last_bytes[0] == '\n' ? "" : "\n\n";
+  event.append("data: ").append(http::error_reply(kind, detail).body).append("\n");
+  std::string& text = service_.loop().scratch;
+  text.clear();
+  append_chunk_size(text, event.size());
+  text.append(event).append("\r\n");
+  active.abort_when_drained = true;
+  if (write(text, {}, {})) abort();
 }
 
 // Stop 14, for every exchange on every way out.
@@ -141,10 +233,20 @@ void Http1Session::fail(ErrorKind kind, std::string_view detail) {
   this->reply(std::move(reply));
 }
 
-void Http1Session::become_tunnel() {
+bool Http1Session::switch_protocols(const http::ResponseHead& head) {
   Active& active = *active_;
-  active.exchange.tunnel = true;
+  http::Exchange& exchange = active.exchange;
+  exchange.tunnel = exchange.head_sent = true;
+  exchange.status = 101;
   active.body.become_raw({active.next.data(), active.next_size});
+  http::ResponseEdit edit;
+  edit.rewrite = &exchange.route->rewrite;
+  edit.switching = true;
+  edit.date = service_.loop().http_date();
+  std::string& text = service_.loop().scratch;
+  text.clear();
+  http::append_response_head(text, exchange, head, edit);
+  return write(text, {}, {});
 }
 
 void Http1Session::shutdown_send() { socket_.shutdown_send(); }

@@ -32,8 +32,11 @@ void Active::reset() {
   reply = {};
   next.reset();
   next_size = 0;
+  head_out.clear();
+  last_bytes[0] = last_bytes[1] = '\n';
   body_deadline = write_deadline = {};
-  want_body = continue_sent = keep_alive = finish_when_drained = write_armed = false;
+  want_body = continue_sent = keep_alive = chunked = event_stream = false;
+  finish_when_drained = abort_when_drained = write_armed = false;
 }
 
 Http1Session::Http1Session(Service& service, net::Socket::Native&& socket, std::string peer, bool trusted, bool tcp)

@@ -25,15 +25,21 @@ struct Active {
   RequestBody body;
   net::Outbox out;
   boost::intrusive_ptr<http::Run> run;
-  http::LocalReply reply;  // stands while it is written
-  net::Buffer next;        // bytes read past this request
+  http::LocalReply reply;             // stands while it is written
+  std::string head_out;               // the response's head and the framing before a piece; empty once it is written
+  std::string tail_out;               // the framing after a piece
+  char last_bytes[2] = {'\n', '\n'};  // of what an event stream sent, to know whether an event was cut
+  net::Buffer next;                   // bytes read past this request
   std::size_t next_size = 0;
   net::Time body_deadline{};   // {}: not waiting for the body
   net::Time write_deadline{};  // {}: nothing to write
   bool want_body = false;
   bool continue_sent = false;
   bool keep_alive = false;  // as the response's head said
+  bool chunked = false;     // the response's framing
+  bool event_stream = false;
   bool finish_when_drained = false;
+  bool abort_when_drained = false;
   bool write_armed = false;
   void reset();
 };
@@ -62,18 +68,23 @@ class Http1Session final : public http::Client,
   bool body_complete() override { return active_->body.complete(); }
   void set_body_limit(std::uint64_t bytes) override { active_->body.set_limit(bytes); }
   http::BodyError body_error() override { return active_->body.error(); }
-  bool will_keep_alive() override;
-  bool write(std::string_view head, std::string_view body, std::string_view tail) override;
+  bool interim(const http::ResponseHead& head) override;
+  void begin_response(const http::ResponseHead& head, std::string_view extra) override;
+  bool send_body(std::string_view piece, bool last, std::string_view trailers) override;
+  void break_response(http::ErrorKind kind, std::string_view detail) override;
   void finish() override;
   void abort() override;
   void reply(http::LocalReply reply) override;
   void fail(http::ErrorKind kind, std::string_view detail) override;
-  void become_tunnel() override;
+  bool switch_protocols(const http::ResponseHead& head) override;
   void shutdown_send() override;
 
  private:
   enum class State : std::uint8_t { idle, head, exchange, lingering, closed };
 
+  bool will_keep_alive();
+  // False: not all was taken, on_drained follows; `body` must stand until then.
+  bool write(std::string_view head, std::string_view body, std::string_view tail);
   void arm_read();
   void arm_write();
   void on_writable(boost::system::error_code error);

@@ -66,7 +66,8 @@ class Decoder {
 
  private:
   Result fail(DecodeError error, const char* what, std::size_t consumed);
-  Result run_stages(std::string_view in, std::string& out);
+  Result run_stages(std::string_view in, std::span<char> room, std::size_t& written);
+  bool fill_between(std::string_view in, Result& result);
 
   std::array<std::unique_ptr<DecoderStage>, Codings::max> stages_;  // outermost coding first
   std::size_t stage_count_ = 0;
@@ -75,6 +76,7 @@ class Decoder {
   std::uint64_t between_size_ = 0;  // bytes that passed from the first to the second stage
   std::string between_;             // those of them not yet taken
   std::size_t between_taken_ = 0;
+  bool between_full_ = false;  // the first stage may hold more back
   Result failed_;
 };
 

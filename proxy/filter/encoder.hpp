@@ -38,7 +38,7 @@ class Encoder {
   const char* error() const { return error_; }  // a static sentence; nullptr: none
   bool finished() const { return finished_; }
   Coding coding() const { return coding_; }
-  std::size_t memory() const { return memory_; }  // bytes that the library holds for it, as of begin()
+  std::size_t memory() const { return measure(); }  // bytes that it holds now
 
  protected:
   friend class EncoderPool;
@@ -55,7 +55,8 @@ class Encoder {
   const char* error_ = nullptr;
   bool finished_ = false;
   std::optional<std::uint64_t> left_;
-  std::size_t memory_ = 0;
+  std::uint8_t kind_ = 0;  // of context, to the pool
+  std::size_t kept_bytes_ = 0;
 };
 
 // The window (a power of two) that a zstd frame declares: enough for the whole body where its length is known, at most

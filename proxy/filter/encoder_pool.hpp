@@ -23,8 +23,7 @@ class EncoderPool {
     std::uint64_t reused = 0;
     std::uint64_t refused = 0;  // max_lent, or no memory
     std::size_t lent = 0;       // handles
-    std::size_t lent_bytes = 0;
-    std::size_t kept = 0;  // idle contexts
+    std::size_t kept = 0;       // idle contexts
     std::size_t kept_bytes = 0;
   };
   struct GiveBack {
@@ -52,10 +51,6 @@ class EncoderPool {
 
   Limits limits_;
   Stats stats_;
-  struct Lent {
-    Kind kind;
-    std::size_t bytes;
-  };
   std::array<std::vector<std::unique_ptr<Encoder>>, kinds> idle_;
 };
 

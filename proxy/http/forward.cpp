@@ -162,6 +162,7 @@ void append_response_head(std::string& out, const Exchange& exchange, const Resp
 
   if (!dated) append_line(out, "date", edit.date);
   append_framing(out, edit.chunked, edit.has_length, edit.length);
+  out += edit.extra;
   out += "via: 1.1 brink\r\n";
   append_line(out, "x-request-id", exchange.request_id);
   if (exchange.endpoint != nullptr) append_line(out, "x-brink-endpoint", exchange.endpoint->name);

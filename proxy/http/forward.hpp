@@ -31,8 +31,9 @@ struct ResponseEdit {
   bool chunked = false;
   bool has_length = false;
   std::uint64_t length = 0;
-  std::string_view date = {};  // added when the backend sent none (RFC 9110 section 6.6.1)
-  bool switching = false;      // 101: Upgrade and Connection pass on
+  std::string_view extra = {};  // field lines of ours, each with CRLF
+  std::string_view date = {};   // added when the backend sent none (RFC 9110 section 6.6.1)
+  bool switching = false;       // 101: Upgrade and Connection pass on
 };
 
 void append_response_head(std::string& out, const Exchange& exchange, const ResponseHead& head,

@@ -53,18 +53,25 @@ class Client {
   virtual void set_body_limit(std::uint64_t bytes) = 0;
   virtual BodyError body_error() = 0;  // after set_body_limit: too_large if what is announced or here exceeds it
 
-  // The response. will_keep_alive decides what the head says; call it once, when the head is made.
-  virtual bool will_keep_alive() = 0;
-  // Hands bytes over. True: all taken. False: on_drained follows; `body` and `tail` must stand until then.
-  virtual bool write(std::string_view head, std::string_view body, std::string_view tail) = 0;
-  virtual void finish() = 0;                 // the response is complete and drained
-  virtual void abort() = 0;                  // breaks the connection so that nobody takes the response for whole
+  // The response of a backend or of the cache, in this order: interim ones, the final head, the body in pieces.
+  // False from one that sends: it was not taken whole, on_drained follows, and the piece's bytes must stand until then.
+  virtual bool interim(const ResponseHead& head) = 0;  // a 1xx but 101
+  // The head goes out with the body's first piece, which may be empty. `extra`: further field lines, each with CRLF.
+  // The head says how the body that follows is delimited; the client's framing may be another.
+  virtual void begin_response(const ResponseHead& head, std::string_view extra = {}) = 0;
+  virtual bool send_body(std::string_view piece, bool last = false, std::string_view trailers = {}) = 0;
+  virtual void finish() = 0;  // the response is complete and drained
+  // It cannot be completed. Before its head is out: an error reply. Afterwards the connection breaks, so that nobody
+  // takes the response for whole; the reader of an event stream is told why first.
+  virtual void break_response(ErrorKind kind, std::string_view detail) = 0;
+  virtual void abort() = 0;                  // breaks the connection
   virtual void reply(LocalReply reply) = 0;  // a response of the edge, then finish
   virtual void fail(ErrorKind kind,
                     std::string_view detail = {}) = 0;  // the reply for it if none has begun, else abort
 
-  // After a 101: the request body becomes whatever the client sends, and its end is the client's half-close.
-  virtual void become_tunnel() = 0;
+  // A 101. From now on the request body is whatever the client sends, its end the client's half-close, and the
+  // response's body what the other side sends. Returns what send_body does.
+  virtual bool switch_protocols(const ResponseHead& head) = 0;
   virtual void shutdown_send() = 0;  // the tunnel's other side has sent all
 };
 

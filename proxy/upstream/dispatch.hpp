@@ -117,7 +117,6 @@ class Dispatch final : public http::Run, public Connection::Owner {
   // The response on its way in.
   http::ResponseHead head_;
   http::ChunkedReader reader_;
-  std::string tail_;  // framing after the piece being written
   net::Buffer buffer_;
   std::size_t begin_ = 0;  // of what is read and not relayed
   std::size_t end_ = 0;
@@ -125,15 +124,10 @@ class Dispatch final : public http::Run, public Connection::Owner {
   std::uint64_t remaining_ = 0;
   unsigned interim_ = 0;
   bool have_head_ = false;
-  bool head_pending_ = false;  // parsed, not yet handed to the client
-  bool client_chunked_ = false;
-  bool client_keep_alive_ = false;
-  bool event_stream_ = false;
-  bool paused_ = false;  // the client has not taken the last piece
+  bool head_pending_ = false;  // parsed, and to go out with the first piece
+  bool paused_ = false;        // the client has not taken the last piece
   bool response_done_ = false;
-  bool abort_when_drained_ = false;
-  bool leftover_ = false;              // the backend sent more than its message
-  char last_bytes_[2] = {'\n', '\n'};  // of what was relayed, to know whether an event was cut
+  bool leftover_ = false;  // the backend sent more than its message
 };
 
 }  // namespace brink::upstream

@@ -1,8 +1,5 @@
 #include <algorithm>
-#include <charconv>
 
-#include "proxy/http/forward.hpp"
-#include "proxy/http/rules.hpp"
 #include "proxy/http/websocket.hpp"
 #include "proxy/upstream/dispatch.hpp"
 
@@ -19,19 +16,6 @@ namespace {
 
 constexpr unsigned max_interim = 16;  // 1xx responses of one request
 constexpr http::Limits response_limits{60 * 1024, 256, 0};
-
-void append_chunk_size(std::string& out, std::size_t size) {
-  char text[16];
-  out.append(text, static_cast<std::size_t>(std::to_chars(text, text + sizeof text, size, 16).ptr - text))
-      .append("\r\n");
-}
-
-bool is_event_stream(const http::ResponseHead& head) {
-  const http::Field* type = head.find(http::FieldId::content_type);
-  if (type == nullptr) return false;
-  const std::string_view value = type->value.substr(0, type->value.find(';'));
-  return http::iequals(value.substr(0, value.find(' ')), "text/event-stream");
-}
 
 }  // namespace
 
@@ -128,10 +112,7 @@ Dispatch::Flow Dispatch::on_interim() {
     return false;
   }
   if (head_.status == 100 || client_.exchange().head.minor_version == 0) return true;
-  std::string& text = worker_.loop.scratch;
-  text.clear();
-  http::append_interim_head(text, head_);
-  if (client_.write(text, {}, {})) return true;
+  if (client_.interim(head_)) return true;
   paused_ = true;
   return false;
 }
@@ -145,23 +126,13 @@ Dispatch::Flow Dispatch::on_switching() {
   }
   exchange.first_byte = net::Clock::now();
   flight_.first_byte(exchange.first_byte);
-  exchange.status = 101;
   worker_.shard.add(observe::Counter::tunnels_opened);
   worker_.shard.change(observe::Gauge::tunnels_open, 1);
-  exchange.head_sent = true;
   have_head_ = true;
   request_sent_ = false;
   set_phase(Phase::tunnel, timeouts().tunnel);
-  client_.become_tunnel();
-  std::string& text = worker_.loop.scratch;
-  text.clear();
-  http::ResponseEdit edit;
-  edit.rewrite = &exchange.route->rewrite;
-  edit.switching = true;
-  edit.date = worker_.loop.http_date();
-  http::append_response_head(text, exchange, head_, edit);
   head_.framing = Framing::until_close;
-  paused_ = !client_.write(text, {}, {});
+  paused_ = !client_.switch_protocols(head_);
   pump();
   return true;
 }
@@ -173,36 +144,17 @@ Dispatch::Flow Dispatch::on_final_head() {
   have_head_ = true;
   head_pending_ = true;
   remaining_ = head_.framing == Framing::length ? head_.content_length : 0;
-  event_stream_ = is_event_stream(head_);
   // A refused upgrade: what the client may have sent after it was meant for the tunnel and is no request.
   if (websocket_) exchange.head.keep_alive = false;
-  const bool old_client = exchange.head.minor_version == 0;
-  const bool unbounded = head_.framing == Framing::chunked || head_.framing == Framing::until_close;
-  client_chunked_ = unbounded && !old_client;
-  if (unbounded && old_client) exchange.head.keep_alive = false;
-
-  http::ResponseEdit edit;
-  edit.rewrite = &exchange.route->rewrite;
-  edit.client_minor_version = exchange.head.minor_version;
-  edit.keep_alive = client_keep_alive_ = client_.will_keep_alive();
-  edit.chunked = client_chunked_;
-  edit.has_length = head_.has_content_length;
-  edit.length = head_.content_length;
-  edit.date = worker_.loop.http_date();
-  std::string& text = worker_.loop.scratch;
-  text.clear();
-  http::append_response_head(text, exchange, head_, edit);
-  exchange.status = head_.status;
+  client_.begin_response(head_);
   phase_ = Phase::relaying;
   phase_deadline_ = exchange.first_byte + timeouts().idle;
   arm_timer();
   return true;
 }
 
-// Takes the framing off what was read, puts the client's on, and hands it over in one write.
+// Takes the framing off what was read and hands it over in one piece.
 void Dispatch::relay() {
-  std::string& prefix = worker_.loop.scratch;
-  if (!head_pending_) prefix.clear();
   char* const data = buffer_.data() + begin_;
   std::size_t size = end_ - begin_;
   switch (head_.framing) {
@@ -233,37 +185,13 @@ void Dispatch::relay() {
   }
   begin_ = end_ = 0;
   if (size == 0 && !response_done_ && !head_pending_) return;
-  if (size > 0 && event_stream_) {
-    last_bytes_[0] = size > 1 ? data[size - 2] : last_bytes_[1];
-    last_bytes_[1] = data[size - 1];
-  }
-  http::Exchange& exchange = client_.exchange();
-  exchange.bytes_out += size;
-  tail_.clear();
-  if (client_chunked_) {
-    if (size > 0) {
-      append_chunk_size(prefix, size);
-      tail_ = "\r\n";
-    }
-    if (response_done_) {
-      tail_ += "0\r\n";
-      tail_ += reader_.trailers();
-      tail_ += "\r\n";
-    }
-  }
   head_pending_ = false;
-  exchange.head_sent = true;
-  exchange.stop = http::Stop::write;
-  if (client_.write(prefix, {data, size}, tail_)) return after_relay();
+  if (client_.send_body({data, size}, response_done_, reader_.trailers())) return after_relay();
   paused_ = true;
   phase_deadline_ = net::Time::max();  // the client's write time limit counts now
 }
 
 void Dispatch::after_relay() {
-  if (abort_when_drained_) {
-    phase_ = Phase::ended;
-    return client_.abort();
-  }
   if (response_done_) return phase_ == Phase::tunnel ? finish_tunnel() : finish_response();
   phase_deadline_ = net::Clock::now() + (phase_ == Phase::tunnel ? timeouts().tunnel : timeouts().idle);
   arm_timer();
@@ -271,7 +199,7 @@ void Dispatch::after_relay() {
 
 void Dispatch::on_drained() {
   const intrusive_ptr<Dispatch> self(this);
-  if (phase_ == Phase::ended && !abort_when_drained_) return;
+  if (phase_ == Phase::ended) return;
   paused_ = false;
   if (!have_head_) {  // an interim response is out; what came behind it is already here
     while (!have_head_) {
@@ -310,8 +238,7 @@ void Dispatch::upstream_ended(const net::IoResult& result) {
   if (head_.framing == Framing::until_close && clean) {
     response_done_ = true;
     leftover_ = true;  // not to be kept
-    tail_ = client_chunked_ ? "0\r\n\r\n" : "";
-    if (tail_.empty() || client_.write({}, {}, tail_)) return after_relay();
+    if (client_.send_body({}, true)) return after_relay();
     paused_ = true;
     return;
   }
@@ -319,28 +246,14 @@ void Dispatch::upstream_ended(const net::IoResult& result) {
   broken(ErrorKind::upstream_truncated, why);
 }
 
-// The answer cannot be completed. Before its head is out there is still an error reply; afterwards the client must see
-// that the message is broken, and a reader of an event stream is told why first.
+// The answer cannot be completed. Before its head is out there is still an error reply.
 void Dispatch::broken(ErrorKind kind, std::string_view detail) {
   const intrusive_ptr<Dispatch> self(this);
-  http::Exchange& exchange = client_.exchange();
-  if (!exchange.head_sent) return fail(kind, detail);
-  exchange.fail(kind, http::Stop::dispatch, detail);
+  const std::string kept(detail);  // it may live in what is let go
   release(Outcome::failure);
   phase_ = Phase::ended;
   timer_.cancel();
-  if (!event_stream_ || paused_ || !client_chunked_) return client_.abort();
-  std::string event = last_bytes_[1] == '\n' && last_bytes_[0] == '\n' ? "" : "\n\n";
-  event += "data: ";
-  event += http::error_reply(kind, detail).body;
-  event += '\n';
-  std::string& text = worker_.loop.scratch;
-  text.clear();
-  append_chunk_size(text, event.size());
-  text += event;
-  text += "\r\n";
-  if (client_.write(text, {}, {})) return client_.abort();
-  abort_when_drained_ = true;
+  client_.break_response(kind, kept);
 }
 
 void Dispatch::finish_response() {
