@@ -141,6 +141,27 @@ struct TimeoutsConfig {
   Duration tunnel{3'600'000};   // a WebSocket with no byte either way for this long is closed
 };
 
+enum class CacheMode { off, http, exact };
+
+// What may be answered from the edge (docs/caching.md).
+struct CacheConfig {
+  CacheMode mode = CacheMode::off;
+  Duration ttl{1'800'000};  // exact: how long an answer serves; http: of responses that say nothing about it, 0: RFC 9111
+  enum class Scope { credential, public_ } scope = Scope::credential;  // exact: who shares an answer
+  enum class When { repeatable, always } when = When::repeatable;      // exact: which requests are eligible
+  std::uint64_t max_object = std::uint64_t{16} * 1024 * 1024;          // bytes of a body; a larger one is not stored
+  bool coalesce = true;                                                // identical requests share one backend call
+  unsigned followers = 1000;  // requests that may wait for one backend call; the next goes on its own
+};
+
+enum class Encoding { zstd, gzip };
+
+struct CompressConfig {
+  std::vector<Encoding> encodings{Encoding::zstd, Encoding::gzip};  // in order of preference
+  unsigned level = 3;                                               // 1..9, of either
+  std::uint64_t min_size = 256;                                     // bytes; a smaller body goes as it is
+};
+
 struct RouteConfig {
   std::string name;
   MatchConfig match;
@@ -148,10 +169,30 @@ struct RouteConfig {
   std::optional<RespondConfig> respond;
   TimeoutsConfig timeouts;
   RewriteConfig rewrite;
+  CacheConfig cache;
+  std::optional<CompressConfig> compress;  // absent: bodies go as they come
+  bool decompress_requests = false;        // zstd and gzip request bodies reach the backend decoded
   struct Limits {
     std::uint64_t body = std::uint64_t{16} * 1024 * 1024;  // bytes of a request body; past it 413
   } limits;
   Location where;
+};
+
+// The shared tier of the cache.
+struct RedisConfig {
+  std::string url;  // redis://[user:password@]host:port/db, rediss://..., unix:///path; placeholders replaced
+  enum class Mode { single, cluster, sentinel } mode = Mode::single;
+  std::string master;              // sentinel: the name of the monitored master
+  std::vector<std::string> nodes;  // cluster, sentinel: further host:port to ask
+  Duration timeout{25};            // of one command; past it the answer counts as a miss
+  std::string prefix = "brink:";   // of every key and channel
+  std::string ca;                  // PEM file of the authorities for rediss; empty: the system's
+};
+
+// The tiers of the response cache.
+struct CacheTiersConfig {
+  std::uint64_t memory = std::uint64_t{256} * 1024 * 1024;  // bytes; 0 turns the tier off
+  std::optional<RedisConfig> redis;
 };
 
 struct AccessLogConfig {
@@ -163,6 +204,7 @@ struct Config {
   std::vector<ListenerConfig> listeners;
   AdminConfig admin;
   DownstreamConfig downstream;
+  CacheTiersConfig cache;
   std::vector<ClusterConfig> clusters;
   std::vector<RouteConfig> routes;  // in the order of the files
   AccessLogConfig access_log;
