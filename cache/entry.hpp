@@ -8,6 +8,7 @@
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,11 @@ struct Freshness {
   Duration ttl(WallTime now) const { return lifetime - age(now); }  // negative once stale
 };
 
+// What the one who stores an entry prepares for those who read it, such as the head in another form.
+struct Attachment {
+  virtual ~Attachment() = default;
+};
+
 struct Entry : boost::intrusive_ref_counter<Entry, boost::thread_safe_counter> {
   enum class Kind : std::uint8_t {
     response,
@@ -66,6 +72,8 @@ struct Entry : boost::intrusive_ref_counter<Entry, boost::thread_safe_counter> {
   std::vector<Field> fields;  // views into `head`
   std::string body;           // as the backend sent it, without transfer coding
   std::string zstd;           // the body as one zstd frame, where that is smaller and `body` is not encoded; or empty
+
+  std::unique_ptr<const Attachment> attachment;  // or nullptr
 
   mutable std::atomic<bool> soft_purged{false};  // use it only as a stale response
 

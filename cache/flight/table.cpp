@@ -1,0 +1,63 @@
+#include "cache/flight/table.hpp"
+
+namespace brink::cache {
+
+FlightTable::Joined FlightTable::join(const std::string& key, WakerPtr waker, std::size_t max_followers,
+                                      Clock::time_point now) {
+  Shard& shard = this->shard(key);
+  const std::lock_guard lock(shard.mutex);
+  if (const auto alone = shard.alone.find(key); alone != shard.alone.end() && alone->second > now) return {};
+  const auto found = shard.flights.find(key);
+  if (found != shard.flights.end()) {
+    if (found->second->followers() > max_followers) return {};
+    return {Role::follow, found->second, found->second->follow(std::move(waker), false)};
+  }
+  FlightPtr flight(new Flight(key));
+  shard.flights.emplace(key, flight);
+  const Flight::Ticket ticket = flight->follow(std::move(waker), true);
+  return {Role::lead, std::move(flight), ticket};
+}
+
+FlightPtr FlightTable::lead(const std::string& key) {
+  Shard& shard = this->shard(key);
+  const std::lock_guard lock(shard.mutex);
+  const auto [found, fresh] = shard.flights.emplace(key, nullptr);
+  if (!fresh) return nullptr;
+  found->second = FlightPtr(new Flight(key));
+  return found->second;
+}
+
+void FlightTable::remove(const Flight& flight) {
+  Shard& shard = this->shard(flight.key());
+  const std::lock_guard lock(shard.mutex);
+  const auto found = shard.flights.find(flight.key());
+  if (found != shard.flights.end() && found->second.get() == &flight) shard.flights.erase(found);
+}
+
+void FlightTable::remember_alone(const std::string& key, Clock::time_point until) {
+  Shard& shard = this->shard(key);
+  const std::lock_guard lock(shard.mutex);
+  const auto [found, fresh] = shard.alone.insert_or_assign(key, until);
+  if (!fresh) return;
+  shard.alone_order.push_back(key);
+  if (shard.alone_order.size() <= max_alone) return;
+  shard.alone.erase(shard.alone_order.front());
+  shard.alone_order.pop_front();
+}
+
+bool FlightTable::reserve(std::size_t bytes) {
+  if (kept_.fetch_add(bytes) + bytes <= budget_) return true;
+  kept_.fetch_sub(bytes);
+  return false;
+}
+
+std::size_t FlightTable::size() const {
+  std::size_t count = 0;
+  for (const Shard& shard : shards_) {
+    const std::lock_guard lock(shard.mutex);
+    count += shard.flights.size();
+  }
+  return count;
+}
+
+}  // namespace brink::cache
