@@ -10,6 +10,7 @@ namespace brink::filter {
 
 namespace {
 
+constexpr std::size_t least_room = std::size_t{4} * 1024;  // of a call's output; with short input
 constexpr std::size_t between_room = std::size_t{16} * 1024;
 
 // What one coding may deliver to the other: of an incompressible body a little more than the body. Without it a small
@@ -76,9 +77,10 @@ Decoder::Result Decoder::fail(DecodeError error, const char* what, std::size_t c
 Decoder::Result Decoder::decode(std::string_view in, std::string& out) {
   if (failed_.error != DecodeError::none) return failed_;
   const auto before = out.size();
-  // One byte more than the limit leaves is enough to see that it is passed.
   const auto left = max_size_ - size_;
-  const auto room = left < piece ? static_cast<std::size_t>(left) + 1 : piece;
+  auto room = std::clamp(in.size() * 8, least_room, piece);
+  // One byte more than the limit leaves is enough to see that it is passed.
+  if (left < room) room = static_cast<std::size_t>(left) + 1;
   out.resize(before + room);
   std::size_t written = 0;
   auto result = run_stages(in, {out.data() + before, room}, written);

@@ -43,7 +43,7 @@ class Decoder {
 
   struct Result {
     std::size_t consumed = 0;  // bytes taken from the front of the input
-    bool more = false;         // `piece` is full: call again, with what is left of the input (maybe nothing)
+    bool more = false;         // a call's output is full: call again, with what is left of the input (maybe nothing)
     DecodeError error = DecodeError::none;
     const char* what = nullptr;  // a static sentence, with `error`
   };

@@ -44,7 +44,7 @@ class GzipDecoder final : public DecoderStage {
       const auto result = inflate(&stream_, Z_NO_FLUSH);
       done.consumed += part.size() - stream_.avail_in;
       done.written += space - stream_.avail_out;
-      if (result == Z_BUF_ERROR) break;  // it wants more input
+      if (result == Z_BUF_ERROR && stream_.avail_in == 0) break;  // it wants more input
       if (result == Z_STREAM_END) {
         at_boundary_ = true;
         seen_ = true;

@@ -20,14 +20,16 @@ class ZstdDecoder final : public DecoderStage {
 
   Step step(std::string_view in, char* room, std::size_t size) override {
     Step done;
-    while (done.written < size) {
+    bool held_back = full_;  // the library counts calls that move nothing, and fails after sixteen
+    while (done.written < size && (done.consumed < in.size() || held_back)) {
+      held_back = false;
       if (at_boundary_ && done.consumed == in.size()) break;
       if (!check_magic(in.substr(done.consumed))) return fail(done, DecodeError::malformed, "not a zstd frame");
       ZSTD_inBuffer input{in.data(), in.size(), done.consumed};
       ZSTD_outBuffer output{room, size, done.written};
       const auto left = ZSTD_decompressStream(context_.get(), &output, &input);
       frame_bytes_ += input.pos - done.consumed;
-      const bool moved = input.pos != done.consumed || output.pos != done.written;
+      const bool stuck = input.pos == done.consumed && output.pos == done.written && input.pos < in.size();
       done.consumed = input.pos;
       done.written = output.pos;
       if (ZSTD_isError(left) != 0) return fail(done, left);
@@ -36,8 +38,9 @@ class ZstdDecoder final : public DecoderStage {
         frame_bytes_ = 0;
         seen_ = true;
       }
-      if (!moved) break;  // it wants more input
+      if (stuck) return fail(done, DecodeError::malformed, "a broken zstd frame");
     }
+    full_ = done.written == size;
     return done;
   }
 
@@ -82,6 +85,7 @@ class ZstdDecoder final : public DecoderStage {
   std::unique_ptr<ZSTD_DCtx, FreeContext> context_;
   std::size_t frame_bytes_ = 0;  // of the current frame so far
   bool at_boundary_ = true;
+  bool full_ = false;  // the room was full: there may be more
   bool seen_ = false;
 };
 
