@@ -16,14 +16,16 @@
 #include <mutex>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "cache/entry.hpp"
 #include "cache/memory/purge.hpp"
 
 namespace brink::cache {
 
+// The tier is off if either is 0.
 struct MemoryLimits {
-  std::size_t bytes = 0;       // for all entries, by Entry::footprint(). 0: the tier is off
+  std::size_t bytes = 0;       // for all entries, by Entry::footprint()
   std::size_t max_object = 0;  // the largest footprint of one entry; at most what one shard holds
 };
 
@@ -41,7 +43,11 @@ struct MemoryStats {
   MemoryStats& operator+=(const MemoryStats& other);
 };
 
-enum class Rejection : std::uint8_t { none, too_large, off };
+enum class Rejection : std::uint8_t {
+  none,
+  too_large,
+  off,  // or just being resized
+};
 
 class MemoryStore {
  public:
@@ -75,11 +81,11 @@ class MemoryStore {
   class Shard;
 
   std::uint64_t hash(std::string_view key) const;
-  Shard& shard(std::uint64_t hash) const;
+  static std::size_t shard_of(std::uint64_t hash, unsigned shard_count);
 
   static constexpr unsigned max_shards = 64;
   const std::uint64_t seed_;
-  std::unique_ptr<Shard[]> shards_;  // max_shards; those in use come first
+  std::vector<std::unique_ptr<Shard>> shards_;  // max_shards; those in use come first
   std::atomic<unsigned> shard_count_{1};
   std::atomic<std::size_t> largest_{0};
   std::mutex resizing_;
