@@ -16,9 +16,9 @@ inline constexpr int max_level = 19;  // zstd's levels from 20 on need windows t
 
 // How a body is to be compressed.
 struct EncoderSpec {
-  Coding coding = Coding::zstd;         // REQUIRES: not identity
-  int level = 3;                        // 1..max_level of zstd, others are clamped; gzip: see gzip_level()
-  std::optional<std::uint64_t> length;  // bytes of the whole body where known; the encoder fails if it is not true
+  Coding coding = Coding::zstd;              // REQUIRES: not identity
+  int level = 3;                             // 1..max_level of zstd, others are clamped; gzip: see gzip_level()
+  std::optional<std::uint64_t> length = {};  // bytes of the whole body where known; the encoder fails if it is not true
   bool events = false;  // a stream of small pieces, each flushed: little memory instead of a long window
 };
 
