@@ -44,7 +44,7 @@ class StreamRecorder {
   void on_choice(JsonReader& reader);
   void on_response(JsonReader& reader);
   void on_done();
-  void fail(const char* reason);
+  State fail(const char* reason);
 
   SseReader reader_;
   Endpoint endpoint_;
