@@ -51,7 +51,8 @@ class Client {
   Id get(std::string_view key, Callback done);  // string, or nil
   // REQUIRES: ttl at least 1 ms.
   Id set(std::string_view key, std::string_view value, std::chrono::milliseconds ttl, Callback done);
-  // integer: how many there were. In a cluster the keys go to their nodes one by one; the first error is told.
+  // REQUIRES: at least one key. integer: how many there were. In a cluster the keys go to their nodes one by one; the
+  // first error is told.
   Id del(std::span<const std::string> keys, Callback done);
   Id publish(std::string_view channel, std::string_view message, Callback done);  // integer; any node of a cluster
   // Any command but those that change how the connection answers (SUBSCRIBE, MONITOR, BLPOP, MULTI, ...). In a cluster

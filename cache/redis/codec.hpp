@@ -18,6 +18,7 @@
 namespace brink::cache::redis {
 
 // `stored_at`: the time of this write, by this node's wall clock. `entry.soft_purged` is not kept.
+// REQUIRES: times and durations from 0 to 1000 years, at most 65,536 tags, status below 1000: decode() takes no others.
 std::string encode(const Entry& entry, WallTime stored_at);
 
 enum class DecodeError : std::uint8_t {
