@@ -69,7 +69,7 @@ void take(const Directive& directive, ResponseDirectives& result) {
   if (name == "no-store") result.no_store = true;
   if (name == "no-cache") take_scope(directive, result.no_cache, result.withheld);
   if (name == "private") take_scope(directive, result.is_private, result.withheld);
-  if (name == "public") result.is_public = result.is_public || directive.well_formed;
+  if (name == "public") result.is_public = result.is_public || (directive.well_formed && !directive.value);
   if (name == "must-revalidate") result.must_revalidate = true;
   if (name == "proxy-revalidate") result.proxy_revalidate = true;
   if (name == "must-understand") result.must_understand = true;

@@ -30,7 +30,7 @@ struct Storing {
   std::vector<std::string> tags;
 };
 
-// The request is the one that was sent for it; a complete answer is REQUIRED in the end, which only the caller can see.
+// The request is the one that was sent for the response. That the body comes to its end is for the caller to see to.
 // A response to POST may be kept for later GETs of its URL when it says that it is that (RFC 9110 section 9.3.3).
 Storing may_store(const Request& request, const Response& response, const StoreOptions& options = {});
 
