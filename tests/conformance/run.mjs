@@ -1,0 +1,66 @@
+// Runs the HTTP cache tests against Brink, or against any cache, and holds the result to a floor. Usage: README.md.
+import {parseArgs} from 'node:util';
+
+import {Brink} from '../support/brink.mjs';
+import {Scope} from '../support/scenario.mjs';
+import {run_suite, start_origin, tests} from './suite.mjs';
+
+// What Brink must reach; fewer is a failure, and so is a suite that ran another number of tests.
+const floor = {
+  required: 155,
+  optimal: 78,
+};
+const total = {
+  required: 157,
+  optimal: 86,
+};
+
+const usage = 'usage: node tests/conformance/run.mjs [--id TEST] [--base URL --origin-port PORT]';
+
+function read_arguments() {
+  const {values} = parseArgs({
+    options: {id: {type: 'string'}, base: {type: 'string'}, 'origin-port': {type: 'string', default: '0'}},
+  });
+  if (values.id && !tests.some((test) => test.id === values.id)) throw new Error(`there is no test ${values.id}`);
+  return {id: values.id, base: values.base?.replace(/\/$/, ''), port: Number(values['origin-port'])};
+}
+
+// One line for each test that counts and did not pass, checks by id alone, then the counts. True: the floor is held.
+function report(results) {
+  for (const {kind, outcome, id, why} of results) {
+    if (kind !== 'check' && outcome !== 'pass') console.log(`${kind} ${outcome}: ${id}${why && ` (${why})`}`);
+  }
+  const of_kind = (kind) => results.filter((result) => result.kind === kind);
+  const passed = (kind) => of_kind(kind).filter((result) => result.outcome === 'pass').length;
+  const checks = of_kind('check').filter((result) => result.outcome !== 'pass').map((result) => result.id);
+  console.log(`checks answered with no: ${checks.join(' ')}`);
+  for (const kind of ['required', 'optimal', 'check']) {
+    console.log(`${kind}: ${passed(kind)} of ${of_kind(kind).length}${kind in floor ? `, floor ${floor[kind]}` : ''}`);
+  }
+  return Object.keys(floor).every(
+      (kind) => passed(kind) >= floor[kind] && of_kind(kind).length === total[kind]);
+}
+
+async function main(scope) {
+  const {id, base, port} = read_arguments();
+  const origin = await start_origin(scope, port);
+  const edge = base ? {url: base} : await Brink.start(scope, {backend: origin.url, route: {cache: {mode: 'http'}}});
+  const results = await run_suite(edge.url, id);
+  if (!id) return report(results);
+  console.log(origin.program.stdout);
+  console.log(`${id} [${results[0].kind}] ${results[0].outcome} ${results[0].why}`);
+  return results[0].outcome === 'pass';
+}
+
+const scope = new Scope();
+let held = false;
+try {
+  held = await main(scope);
+} catch (error) {
+  console.error(`${error.message}\n${usage}`);
+}
+await scope.close().catch((error) => {
+  held = false;
+  console.error(error.message);
+});
+process.exitCode = held ? 0 : 1;
