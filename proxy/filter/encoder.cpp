@@ -7,8 +7,8 @@ namespace brink::filter {
 
 namespace {
 
-constexpr int events_window_log = 14;
-constexpr int unknown_window_log = 18;
+constexpr int events_window_log = 13;
+constexpr int unknown_window_log = 17;
 constexpr int min_window_log = 10;  // the least that zstd has
 constexpr int max_window_log = 21;
 static_assert(max_window_log <= 23, "RFC 9659: no frame may need more than 8 MB");

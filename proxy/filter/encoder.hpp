@@ -16,8 +16,8 @@ inline constexpr int max_level = 19;  // zstd's levels from 20 on need windows t
 
 // How a body is to be compressed.
 struct EncoderSpec {
-  Coding coding = Coding::zstd;              // REQUIRES: not identity
-  int level = 3;                             // 1..max_level of zstd, others are clamped; gzip: see gzip_level()
+  Coding coding = Coding::zstd;  // REQUIRES: not identity
+  int level = 3;                 // 1..max_level of zstd, others are clamped; events: 2 at most; gzip: see gzip_level()
   std::optional<std::uint64_t> length = {};  // bytes of the whole body where known; the encoder fails if it is not true
   bool events = false;  // a stream of small pieces, each flushed: little memory instead of a long window
 };
@@ -60,7 +60,7 @@ class Encoder {
 };
 
 // The window (a power of two) that a zstd frame declares: enough for the whole body where its length is known, at most
-// 2 MB; 256 KB for a body of unknown length; 16 KB for events. Never more than the 8 MB of RFC 9659.
+// 2 MB; 128 KB for a body of unknown length; 8 KB for events. Never more than the 8 MB of RFC 9659.
 int window_log(const EncoderSpec& spec);
 
 // zlib's 1..9 for a level on zstd's scale: about as much effort.

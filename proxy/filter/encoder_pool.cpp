@@ -17,7 +17,8 @@ EncoderPool::Kind EncoderPool::kind_of(const EncoderSpec& spec) {
   const bool events = spec.events && !spec.length;
   if (spec.coding == Coding::gzip) return events ? gzip_events : gzip_bodies;
   if (events) return zstd_events;
-  return spec.length && *spec.length <= small_body ? zstd_small : zstd_large;
+  if (!spec.length) return zstd_unknown;
+  return *spec.length <= small_body ? zstd_small : zstd_large;
 }
 
 EncoderPool::Handle EncoderPool::get(const EncoderSpec& spec) {

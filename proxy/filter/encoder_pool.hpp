@@ -1,5 +1,7 @@
 // The compression contexts of a worker. Making one costs more than compressing a small body, so those given back are
-// kept, up to a bound in bytes. Not thread-safe: one pool a worker. Handles must not outlive it.
+// kept, up to a bound in bytes. At level 3 a context takes, in KB: zstd 86 for events, 43 for a body of 1 KB, 540 for
+// 20 KB, 1700 for one of unknown length, 3500 for megabytes; gzip 54 for events, 262 for bodies. Not thread-safe: one
+// pool a worker. Handles must not outlive it.
 #pragma once
 
 #include <array>
@@ -45,7 +47,7 @@ class EncoderPool {
 
  private:
   // Contexts of a kind need about the same memory, so that one made for large bodies is not kept busy by events.
-  enum Kind : std::uint8_t { zstd_events, zstd_small, zstd_large, gzip_events, gzip_bodies, kinds };
+  enum Kind : std::uint8_t { zstd_events, zstd_small, zstd_large, zstd_unknown, gzip_events, gzip_bodies, kinds };
   static Kind kind_of(const EncoderSpec& spec);
   void take_back(Encoder* encoder);
 

@@ -14,7 +14,7 @@ constexpr int gzip_wrapper = 16;  // added to zlib's window bits
 class GzipEncoder final : public Encoder {
  public:
   explicit GzipEncoder(bool events)
-      : Encoder(Coding::gzip), window_bits_(events ? 13 : 15), memory_level_(events ? 6 : 8) {}
+      : Encoder(Coding::gzip), window_bits_(events ? 13 : 15), memory_level_(events ? 5 : 8) {}
   ~GzipEncoder() override {
     if (ready_) deflateEnd(&stream_);
   }

@@ -10,6 +10,10 @@ namespace brink::filter {
 
 namespace {
 
+constexpr int max_events_level = 2;
+constexpr int events_table_log = 11;
+constexpr int first_level_of_large_tables = 4;  // larger than the window of a body of unknown length needs
+
 struct FreeContext {
   void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
 };
@@ -31,13 +35,17 @@ class ZstdEncoder final : public Encoder {
            (!spec.length || ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(c, *spec.length)) == 0) && warm_up(spec);
   }
 
-  // Tables longer than the window are of no use to events and cost most of the memory. Strategies of the levels up to 5
-  // search a few thousand positions well enough; the higher ones build trees that need more than is worth it here.
+  // The library fits its tables to a length it knows, but not to a window. Events repeat what the ones just before
+  // said: larger tables and deeper searches cost memory and time there, and find no more.
   template <typename Set>
   static bool limit_tables(const EncoderSpec& spec, const Set& set) {
-    if (!spec.events || spec.length) return true;
-    return set(ZSTD_c_compressionLevel, std::clamp(spec.level, 1, 5)) && set(ZSTD_c_hashLog, 12) &&
-           set(ZSTD_c_chainLog, 12);
+    if (spec.length) return true;
+    if (spec.events) {
+      return set(ZSTD_c_compressionLevel, std::clamp(spec.level, 1, max_events_level)) &&
+             set(ZSTD_c_hashLog, events_table_log) && set(ZSTD_c_chainLog, events_table_log);
+    }
+    if (spec.level < first_level_of_large_tables) return true;
+    return set(ZSTD_c_hashLog, window_log(spec) + 1) && set(ZSTD_c_chainLog, window_log(spec));
   }
 
   // The library takes its memory at the first call. A stream takes it now, so that a lack of it is told before the
