@@ -19,7 +19,7 @@ std::string_view Membership::text() const {
 }
 
 Node::Node(EntryPtr stored, std::uint64_t key_hash)
-    : hash(key_hash), entry(std::move(stored)), size(entry->footprint()) {
+    : hash(key_hash), entry(std::move(stored)), useful_until(entry->useful_until), size(entry->footprint()) {
   const auto count = [](const std::string& text) -> std::size_t { return text.empty() ? 0 : 1; };
   std::size_t needed = count(entry->url) + count(entry->route) + count(entry->model);
   for (const std::string& tag : entry->tags) needed += count(tag);

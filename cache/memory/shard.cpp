@@ -32,7 +32,7 @@ EntryPtr MemoryStore::Shard::find(std::uint64_t hash, std::string_view key, Wall
   Removed removed;
   const std::lock_guard lock(mutex_);
   Node* node = lookup(hash, key);
-  if (node != nullptr && node->entry->useful_until < now) {
+  if (node != nullptr && node->useful_until < now) {
     remove(*node, removed);
     ++counts_.expired;
     node = nullptr;

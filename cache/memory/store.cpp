@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <mutex>
 #include <random>
 
 #include "cache/memory/shard.hpp"
@@ -80,6 +81,7 @@ bool MemoryStore::insert(EntryPtr entry, Rejection* why) {
 }
 
 bool MemoryStore::erase(std::string_view key) {
+  const std::shared_lock lock(moving_);
   const std::uint64_t hashed = hash(key);
   return shards_[shard_of(hashed, shard_count_.load(std::memory_order_relaxed))]->erase(hashed, key);
 }
@@ -87,13 +89,14 @@ bool MemoryStore::erase(std::string_view key) {
 void MemoryStore::clear() { purge({}, false); }
 
 std::size_t MemoryStore::purge(const Purge& what, bool soft) {
+  const std::shared_lock lock(moving_);
   std::size_t total = 0;
   for (const auto& shard : shards_) total += shard->purge(what, soft);
   return total;
 }
 
 void MemoryStore::resize(MemoryLimits limits) {
-  const std::lock_guard lock(resizing_);
+  const std::lock_guard lock(moving_);
   const unsigned count = shards_for(limits, max_shards);
   const std::size_t part = limits.bytes / count;
   Removed moving;

@@ -13,8 +13,8 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <string_view>
 #include <vector>
 
@@ -88,7 +88,7 @@ class MemoryStore {
   std::vector<std::unique_ptr<Shard>> shards_;  // max_shards; those in use come first
   std::atomic<unsigned> shard_count_{1};
   std::atomic<std::size_t> largest_{0};
-  std::mutex resizing_;
+  std::shared_mutex moving_;  // exclusive while entries are between two shards, where no purge finds them
 };
 
 }  // namespace brink::cache

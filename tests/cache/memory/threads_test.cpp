@@ -75,6 +75,29 @@ TEST(Threads, AResizeBringsNoOldEntryBack) {
   EXPECT_LE(store.stats().entries, 1U);
 }
 
+// Entries on their way to another shard are purged and erased all the same.
+TEST(Threads, NothingEscapesAPurgeInAResize) {
+  MemoryStore store({mebi, 4096});
+  std::atomic<bool> done{false};
+  std::atomic<int> escaped{0};
+  run(2, [&](int number) {
+    if (number == 1) {
+      for (bool few = false; !done; few = !few) store.resize({mebi, few ? mebi : 4096});
+      return;
+    }
+    for (int i = 0; i < 3000; ++i) {
+      store.insert(make_entry({.key = "erased"}));
+      store.insert(make_entry({.key = "purged", .tags = {"t"}}));
+      store.erase("erased");
+      store.purge({Purge::Kind::tag, "t"}, false);
+      if (store.find("erased", start) != nullptr || store.find("purged", start) != nullptr) ++escaped;
+    }
+    done = true;
+  });
+  EXPECT_EQ(escaped, 0);
+  EXPECT_EQ(store.stats().entries, 0U);
+}
+
 TEST(Threads, TheLogGivesVerdictsWhileItIsWritten) {
   PurgeLog log({.max_records = 50});
   const EntryPtr entry = make_entry({.key = "k", .url = "7"});
