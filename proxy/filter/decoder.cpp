@@ -57,6 +57,9 @@ void Codings::add(std::string_view value) {
 }
 
 Decoder::Decoder(const Codings& codings, std::uint64_t max_size) : stage_count_(codings.size), max_size_(max_size) {
+  if (codings.error != DecodeError::none || codings.size == 0) {
+    fail(DecodeError::unsupported, "no coding that can be taken off", 0);
+  }
   for (std::size_t i = 0; i < stage_count_; ++i) {
     stages_[i] = make_stage(codings.list[stage_count_ - 1 - i]);
     if (!stages_[i]) fail(DecodeError::no_memory, "no memory to decompress", 0);

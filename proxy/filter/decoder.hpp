@@ -49,7 +49,7 @@ class Decoder {
   };
 
   // `max_size`: bytes of the decoded body; what passes between two codings may be a little larger.
-  // REQUIRES: codings.error is none and codings.size is not 0.
+  // With codings.error, or codings.size 0, every call says unsupported.
   Decoder(const Codings& codings, std::uint64_t max_size);
   ~Decoder();
   Decoder(Decoder&&) noexcept;

@@ -317,6 +317,17 @@ TEST(Decoder, ReadsSkippableFramesAndRefusesOlderFormats) {
   expect_error(decode("zstd", skippable.substr(0, 9)), DecodeError::malformed, "the encoded body is cut short");
 }
 
+TEST(Decoder, WithoutACodingItTakesNothing) {
+  Codings unknown;
+  unknown.add("br");
+  for (const auto& codings : {Codings{}, unknown}) {
+    Decoder decoder(codings, plenty);
+    std::string out;
+    EXPECT_EQ(decoder.decode("body", out).error, DecodeError::unsupported);
+    EXPECT_EQ(decoder.finish().error, DecodeError::unsupported);
+  }
+}
+
 TEST(Decoder, ChecksWhatTheFormatsSum) {
   auto gzip = encode(Coding::gzip, "body");
   gzip[gzip.size() - 6] = static_cast<char>(gzip[gzip.size() - 6] ^ 1);
