@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "conf/syntax.hpp"
 #include "conf/units.hpp"
@@ -47,6 +48,30 @@ std::string parse_port(std::string_view text, std::int64_t least, std::uint16_t&
     return "has no valid port; ports are " + std::to_string(least) + " to 65535";
   }
   out = static_cast<std::uint16_t>(*number);
+  return {};
+}
+
+std::string check_socket_path(std::string_view path, const std::string& example) {
+  if (!path.starts_with('/')) return "has no absolute path; write it as `" + example + "`";
+  if (path.find('\0') != std::string_view::npos) return "has a zero byte in its path";
+  if (path.size() > longest_socket_path) {
+    return "has a path past " + std::to_string(longest_socket_path) + " bytes, the system's limit for sockets";
+  }
+  return {};
+}
+
+// `user:password` or `:password`, RFC 3986 section 3.2.1.
+std::string check_userinfo(std::string_view text) {
+  constexpr std::string_view others = "-._~!$&'()*+,;=:";
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto is_hex = [](char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; };
+    const bool encoded = text[i] == '%' && i + 2 < text.size() && is_hex(text[i + 1]) && is_hex(text[i + 2]);
+    const bool plain = std::isalnum(static_cast<unsigned char>(text[i])) || others.find(text[i]) != others.npos;
+    if (!encoded && !plain) {
+      return "has a character in its user name or password that must be percent-encoded (`@` is `%40`, `/` is `%2F`)";
+    }
+  }
+  if (text.find(':') == std::string_view::npos) return "has a user name without a password; write `user:password@`";
   return {};
 }
 
@@ -96,6 +121,13 @@ std::string check_host(std::string& text) {
   return has_port ? parse_port(port, 1, number) : "";
 }
 
+std::string check_host_port(std::string& text) {
+  if (std::string wrong = check_host(text); !wrong.empty()) return wrong;
+  if (text.find(':') == std::string::npos || text.ends_with(']')) return "has no port; write it as `host:port`";
+  text = lower(text);
+  return {};
+}
+
 std::string check_network(std::string& text) {
   const std::size_t slash = text.find('/');
   const std::string address = text.substr(0, slash);
@@ -136,12 +168,7 @@ std::string parse_url(std::string_view text, Target& out) {
   }
   if (text.starts_with(unix_scheme)) {
     out.path = text.substr(unix_scheme.size());
-    if (!out.path.starts_with('/')) return "has no absolute path; write it as `unix:///run/backend.sock`";
-    if (out.path.find('\0') != std::string::npos) return "has a zero byte in its path";
-    if (out.path.size() > longest_socket_path) {
-      return "has a path past " + std::to_string(longest_socket_path) + " bytes, the system's limit for sockets";
-    }
-    return {};
+    return check_socket_path(out.path, "unix:///run/backend.sock");
   }
   if (!text.starts_with(http)) return "is no endpoint; write `http://host:port` or `unix:///path`";
   text.remove_prefix(http.size());
@@ -158,6 +185,46 @@ std::string parse_url(std::string_view text, Target& out) {
   out.host = lower(out.host);
   out.port = 80;
   return has_port ? parse_port(port, 1, out.port) : "";
+}
+
+std::string check_redis_url(std::string& text) {
+  RedisUrl url;
+  return parse_redis_url(text, url);
+}
+
+std::string parse_redis_url(std::string_view text, RedisUrl& out) {
+  constexpr std::string_view redis = "redis://", rediss = "rediss://", unix_scheme = "unix://";
+  if (text.starts_with(unix_scheme)) {
+    out.scheme = RedisUrl::Scheme::unix_;
+    return check_socket_path(text.substr(unix_scheme.size()), "unix:///run/redis.sock");
+  }
+  if (!text.starts_with(redis) && !text.starts_with(rediss)) {
+    return "is no Redis URL; write `redis://host:port/database`, `rediss://` for TLS, or `unix:///path`";
+  }
+  const bool tls = text.starts_with(rediss);
+  out.scheme = tls ? RedisUrl::Scheme::rediss : RedisUrl::Scheme::redis;
+  text.remove_prefix(tls ? rediss.size() : redis.size());
+  // Of the last `@`, so that one within a password is found and reported.
+  if (const std::size_t at = text.rfind('@'); at != std::string_view::npos) {
+    if (std::string wrong = check_userinfo(text.substr(0, at)); !wrong.empty()) return wrong;
+    text.remove_prefix(at + 1);
+  }
+  if (const std::size_t slash = text.find('/'); slash != std::string_view::npos) {
+    const std::string_view database = text.substr(slash + 1);
+    const auto index = parse_integer(database);
+    constexpr std::int64_t most = 1'000'000;
+    if (!database.empty() && (!index || *index > most)) return "must end after the database, a number";
+    out.database = static_cast<std::uint32_t>(index.value_or(0));
+    text = text.substr(0, slash);
+  }
+  std::string host;
+  std::string_view port;
+  bool has_port = false;
+  std::uint16_t number = 0;
+  if (!split_host_port(text, host, port, has_port) || (!text.starts_with('[') && !is_dns_name(host))) {
+    return "has no valid host; write `host:port` (IPv6 as `[::1]:6379`)";
+  }
+  return has_port ? parse_port(port, 1, number) : "";
 }
 
 }  // namespace brink::conf

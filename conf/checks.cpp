@@ -116,7 +116,7 @@ void check_route(Scope& scope, void* object) {
                   "use `rewrite.path`, or match a prefix");
   }
   if (route.respond) {
-    for (const char* key : {"rewrite", "timeouts"}) {
+    for (const char* key : {"rewrite", "timeouts", "cache", "decompress_requests"}) {
       if (scope.has(key)) scope.problem(key, ticked(key) + " has no effect beside `respond`; remove it");
       scope.shown.erase(key);
     }

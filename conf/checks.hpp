@@ -43,6 +43,8 @@ void check_respond(Scope& scope, void* object);
 void check_rewrite(Scope& scope, void* object);
 void check_timeouts(Scope& scope, void* object);
 void check_route(Scope& scope, void* object);
+void check_redis(Scope& scope, void* object);
+void check_route_cache(Scope& scope, void* object);
 
 // What the reader noted beside the tree itself, for the checks that need all files.
 struct Notes {

@@ -146,7 +146,7 @@ enum class CacheMode { off, http, exact };
 // What may be answered from the edge (docs/caching.md).
 struct CacheConfig {
   CacheMode mode = CacheMode::off;
-  Duration ttl{1'800'000};  // exact: how long an answer serves; http: of responses that say nothing about it, 0: RFC 9111
+  Duration ttl{1'800'000};  // exact: how long an answer serves; http: where the response is silent, 0: RFC 9111
   enum class Scope { credential, public_ } scope = Scope::credential;  // exact: who shares an answer
   enum class When { repeatable, always } when = When::repeatable;      // exact: which requests are eligible
   std::uint64_t max_object = std::uint64_t{16} * 1024 * 1024;          // bytes of a body; a larger one is not stored
@@ -186,7 +186,8 @@ struct RedisConfig {
   std::vector<std::string> nodes;  // cluster, sentinel: further host:port to ask
   Duration timeout{25};            // of one command; past it the answer counts as a miss
   std::string prefix = "brink:";   // of every key and channel
-  std::string ca;                  // PEM file of the authorities for rediss; empty: the system's
+  bool operator==(const RedisConfig&) const = default;
+  std::string ca;  // PEM file of the authorities for rediss; empty: the system's
 };
 
 // The tiers of the response cache.

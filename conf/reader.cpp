@@ -135,19 +135,27 @@ Reader::Json Reader::read_block(const Block& block, const YAML::Node& node, cons
   return shown;
 }
 
+void Reader::set_default(const Key& key, const std::string& text, std::size_t index, void* object) {
+  Value value;
+  value.raw = value.text = text;
+  value.index = index;
+  if (const std::string wrong = convert(key, value); !wrong.empty()) {
+    throw std::logic_error("default of " + std::string(key.name) + " " + wrong);
+  }
+  key.set(object, value);
+}
+
 bool Reader::apply_default(const Key& key, const Location& at, void* object, Json& shown) {
   if (key.fallback == nullptr) return false;
   if (key.kind == Kind::block) {
     shown = read_block(*key.block, YAML::Node(YAML::NodeType::Map), at, key.open(object, {}, at));
   } else if (key.kind == Kind::texts || key.kind == Kind::headers) {
     shown = key.kind == Kind::texts ? Json::array() : Json::object();
+  } else if (key.kind == Kind::some_choices) {
+    shown = default_list(key);
+    for (std::size_t i = 0; i < shown.size(); ++i) set_default(key, shown[i].get<std::string>(), i, object);
   } else {
-    Value value;
-    value.raw = value.text = key.fallback;
-    if (const std::string wrong = convert(key, value); !wrong.empty()) {
-      throw std::logic_error("default of " + std::string(key.name) + " " + wrong);
-    }
-    key.set(object, value);
+    set_default(key, key.fallback, 0, object);
     shown = show(key, key.fallback);
   }
   return true;

@@ -64,6 +64,7 @@ class Reader {
   bool take_text(const Key& key, const YAML::Node& node, Value& value);
   bool right_shape(const Key& key, const Entry& entry, bool shape, std::string_view wanted);
   bool apply_default(const Key& key, const Location& at, void* object, Json& shown);
+  static void set_default(const Key& key, const std::string& text, std::size_t index, void* object);
 
   Problems& problems_;
   std::string file_;

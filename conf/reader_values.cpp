@@ -16,6 +16,7 @@ bool Reader::read_value(const Key& key, const Entry& entry, void* object, Json& 
     case Kind::named_blocks:
       return read_named_blocks(key, entry, object, shown);
     case Kind::texts:
+    case Kind::some_choices:
       return read_texts(key, entry, object, shown);
     case Kind::headers:
       return read_headers(key, entry, object, shown);
@@ -74,7 +75,8 @@ bool Reader::read_scalar(const Key& key, const Entry& entry, void* object, Json&
   if (!take_text(key, entry.value, value)) return false;
   shown = show(key, value.raw);
   if (const std::string wrong = convert(key, value); !wrong.empty()) {
-    const bool may_hold_password = key.kind == Kind::url && value.raw.find('@') != std::string::npos;
+    const bool may_hold_password =
+        key.credentials || (key.kind == Kind::url && value.raw.find('@') != std::string::npos);
     problem(where(entry), ticked(key.name) + (may_hold_password ? " " : ": " + ticked(value.raw) + " ") + wrong);
     return false;
   }
@@ -143,7 +145,7 @@ bool Reader::read_texts(const Key& key, const Entry& entry, void* object, Json& 
   bool fine = true;
   for (const auto& item : entry.value) {
     Value value;
-    ++count;
+    value.index = count++;
     if (is_missing(key, entry, item, count) || !take_text(key, item, value)) {
       fine = false;
       continue;

@@ -1,6 +1,7 @@
 // The JSON Schema made from the key table.
 #include "conf/schema.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "conf/load.hpp"
@@ -15,6 +16,13 @@ Json block_schema(const Block& block);
 
 // A text of the given form, or one with a placeholder in it, whose value the schema cannot know.
 Json pattern(const std::string& form) { return {{"type", "string"}, {"pattern", "^(" + form + ")$|\\$\\{"}}; }
+
+// Tools of YAML 1.1 read `off` as false.
+Json choice_schema(const Key& key) {
+  Json choices = key.choices;
+  if (std::find(key.choices.begin(), key.choices.end(), "off") != key.choices.end()) choices.push_back(false);
+  return {{"enum", std::move(choices)}};
+}
 
 Json scalar_schema(const Key& key) {
   switch (key.kind) {
@@ -35,8 +43,14 @@ Json scalar_schema(const Key& key) {
     }
     case Kind::rate:
       return pattern("[0-9]+/[sm]");
+    case Kind::boolean: {
+      Json either = Json::array();
+      either.push_back({{"type", "boolean"}});
+      either.push_back({{"type", "string"}, {"pattern", "\\$\\{"}});
+      return {{"anyOf", either}};
+    }
     case Kind::choice:
-      return {{"enum", key.choices}};
+      return choice_schema(key);
     case Kind::address:
       return pattern(".*:[0-9]+");
     case Kind::url:
@@ -74,6 +88,11 @@ Json value_schema(const Key& key) {
       return map_schema(key, block_schema(*key.block));
     case Kind::texts:
       return list_schema(key, {{"type", "string"}});
+    case Kind::some_choices: {
+      Json schema = list_schema(key, choice_schema(key));
+      schema["uniqueItems"] = true;
+      return schema;
+    }
     case Kind::headers:
       return map_schema(key, {{"type", Json::array({"string", "number", "boolean"})}});
     default:
@@ -88,7 +107,9 @@ Json key_schema(const Key& key) {
     schema["description"] = std::string(key.doc) + " (" + range_text(key) + ")";
   }
   const bool has_value = key.kind != Kind::block && key.kind != Kind::texts && key.kind != Kind::headers;
-  if (key.fallback != nullptr && has_value) schema["default"] = show(key, key.fallback);
+  if (key.fallback != nullptr && has_value) {
+    schema["default"] = key.kind == Kind::some_choices ? Json(default_list(key)) : Json(show(key, key.fallback));
+  }
   return schema;
 }
 

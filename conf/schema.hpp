@@ -25,10 +25,12 @@ enum class Kind : std::uint8_t {
   duration,      // min..max in milliseconds
   size,          // min..max in bytes
   rate,          // per second
+  boolean,       // true or false
   choice,        // one of `choices`
   address,       // host:port to listen on
   url,           // of an endpoint
   texts,         // a list of texts
+  some_choices,  // a list of some of `choices`, each once
   headers,       // a mapping of header name to text
   block,         // a mapping with the keys of `block`
   blocks,        // a list of them
@@ -42,6 +44,7 @@ struct Value {
   std::string raw;   // as written, placeholders included: the only form that may be shown
   std::string text;  // with placeholders replaced
   std::int64_t number = 0;
+  std::size_t index = 0;  // of an entry in its list
   double rate = 0;
   Target target;
   Location where;
@@ -65,6 +68,7 @@ struct Key {  // NOLINT(clang-analyzer-optin.performance.Padding)
   std::span<const std::string_view> later_choices = {};
   bool required = false;
   bool may_be_empty = false;  // a list or mapping without entries makes sense
+  bool credentials = false;   // may hold a password: never quoted in a message, masked where it is shown
   bool literal = false;       // placeholders are refused: the text is a name that Brink shows
   bool in_included = false;   // the top level of an included file may have it
   std::size_t max_items = 1000;
@@ -99,6 +103,9 @@ struct Document : Config {
 const Block& root_block();
 extern const Block cluster_block;
 extern const Block route_block;
+extern const Block cache_tiers_block;
+extern const Block route_cache_block;
+extern const Block compress_block;
 
 template <class M>
 struct MemberTraits;
@@ -114,6 +121,11 @@ using TypeOf = typename MemberTraits<decltype(Member)>::Type;
 
 template <class T>
 concept PushesText = std::is_same_v<T, std::vector<std::string>>;
+template <class T>
+concept PushesChoice = requires {
+  typename T::value_type;
+}
+&&std::is_enum_v<typename T::value_type>;
 
 // Puts a value into a member by the member's type. `Object` is the class that the pointer really points to.
 template <auto Member, class Object = ClassOf<Member>>
@@ -124,6 +136,9 @@ void store(void* object, const Value& value) {
     member = value.text;
   } else if constexpr (PushesText<T>) {
     member.push_back(value.text);
+  } else if constexpr (PushesChoice<T>) {
+    if (value.index == 0) member.clear();  // of the struct's default
+    member.push_back(static_cast<typename T::value_type>(value.number));
   } else if constexpr (std::is_same_v<T, HeaderList>) {
     member.emplace_back(value.name, value.text);
   } else if constexpr (std::is_same_v<T, Duration>) {

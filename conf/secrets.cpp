@@ -1,5 +1,6 @@
 #include "conf/secrets.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -55,6 +56,24 @@ std::string read_file(const std::filesystem::path& path, std::size_t max_bytes, 
   out.resize(static_cast<std::size_t>(in.gcount()));
   if (out.size() > max_bytes) return name + " is larger than " + std::to_string(max_bytes / 1024) + "KiB";
   return {};
+}
+
+std::string hide_password(std::string_view raw) {
+  // Placeholders are blanked, since a path in one may hold any of the delimiters.
+  std::string text(raw);
+  for (std::size_t at = text.find("${"); at != std::string::npos; at = text.find("${", at + 1)) {
+    const std::size_t end = text.find('}', at);
+    if (end == std::string::npos || (at > 0 && text[at - 1] == '$')) continue;
+    std::fill(text.begin() + static_cast<std::ptrdiff_t>(at), text.begin() + static_cast<std::ptrdiff_t>(end) + 1,
+              '\0');
+  }
+  const std::size_t scheme = text.find("://"), host = text.rfind('@');
+  if (scheme == std::string::npos || host == std::string::npos || text.substr(scheme).starts_with(":///")) {
+    return std::string(raw);
+  }
+  const std::size_t colon = text.find(':', scheme + 3);
+  if (colon >= host || text.find_first_not_of('\0', colon + 1) == host) return std::string(raw);
+  return std::string(raw.substr(0, colon + 1)) + "***" + std::string(raw.substr(host));
 }
 
 bool has_placeholder(std::string_view raw) { return raw.find("${") != std::string_view::npos; }

@@ -20,4 +20,8 @@ bool has_placeholder(std::string_view raw);
 // is dropped; a file holds at most 64 KiB. Returns what went wrong, empty when nothing.
 std::string expand(std::string_view raw, const std::filesystem::path& directory, std::string& out);
 
+// `raw` with `***` for the password of a URL (`scheme://user:password@host`), unless only placeholders stand there,
+// which say nothing.
+std::string hide_password(std::string_view raw);
+
 }  // namespace brink::conf

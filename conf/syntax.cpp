@@ -45,7 +45,7 @@ std::string check_name(std::string& text) {
 
 std::string check_not_empty(std::string& text) { return text.empty() ? "must not be empty" : ""; }
 
-std::string check_node_id(std::string& text) {
+std::string check_visible(std::string& text) {
   if (text.empty() || text.size() > 255 || !std::all_of(text.begin(), text.end(), is_visible)) {
     return "must be 1 to 255 visible ASCII characters without spaces";
   }

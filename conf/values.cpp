@@ -1,6 +1,9 @@
 #include "conf/values.hpp"
 
+#include <algorithm>
+
 #include "conf/problems.hpp"
+#include "conf/secrets.hpp"
 #include "conf/units.hpp"
 
 namespace brink::conf {
@@ -49,6 +52,12 @@ std::string convert_rate(const Key&, Value& value) {
   return {};
 }
 
+std::string convert_boolean(const Key&, Value& value) {
+  if (value.text != "true" && value.text != "false") return "is neither `true` nor `false`";
+  value.number = value.text == "true" ? 1 : 0;
+  return {};
+}
+
 std::string convert_choice(const Key& key, Value& value) {
   std::string list;
   for (std::size_t i = 0; i < key.choices.size(); ++i) {
@@ -79,6 +88,20 @@ std::string range_text(const Key& key) {
   return text;
 }
 
+std::vector<std::string> default_list(const Key& key) {
+  std::vector<std::string> items;
+  std::string_view rest = key.fallback;
+  while (!rest.empty()) {
+    const std::size_t start = rest.find_first_not_of("[], ");
+    if (start == std::string_view::npos) break;
+    rest.remove_prefix(start);
+    const std::size_t length = std::min(rest.find_first_of("], "), rest.size());
+    items.emplace_back(rest.substr(0, length));
+    rest.remove_prefix(length);
+  }
+  return items;
+}
+
 std::string convert(const Key& key, Value& value) {
   switch (key.kind) {
     case Kind::integer:
@@ -89,7 +112,10 @@ std::string convert(const Key& key, Value& value) {
       return convert_size(key, value);
     case Kind::rate:
       return convert_rate(key, value);
+    case Kind::boolean:
+      return convert_boolean(key, value);
     case Kind::choice:
+    case Kind::some_choices:
       return convert_choice(key, value);
     case Kind::address:
       return parse_address(value.text, value.target);
@@ -104,7 +130,8 @@ nlohmann::ordered_json show(const Key& key, const std::string& raw) {
   if (key.kind == Kind::integer) {
     if (const auto number = parse_integer(raw)) return *number;
   }
-  return raw;
+  if (key.kind == Kind::boolean && (raw == "true" || raw == "false")) return raw == "true";
+  return key.credentials ? hide_password(raw) : raw;
 }
 
 }  // namespace brink::conf

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "conf/schema.hpp"
 
@@ -17,7 +18,10 @@ std::string convert(const Key& key, Value& value);
 // "1 to 256 or `auto`", "1ms to 24h": what a key's value may be.
 std::string range_text(const Key& key);
 
-// As the effective configuration shows it: numbers as numbers, all else as written.
+// The entries of the default of a list, `[a, b]`. REQUIRES: a fallback.
+std::vector<std::string> default_list(const Key& key);
+
+// As the effective configuration shows it: numbers and booleans as such, passwords masked, all else as written.
 nlohmann::ordered_json show(const Key& key, const std::string& raw);
 
 }  // namespace brink::conf

@@ -12,13 +12,11 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 TEST(Checks, KeysOfLaterReleasesAreNamedAsSuch) {
-  for (const std::string line : {"cache: {memory: 1GiB}", "local_model: {file: x}"}) {
+  for (const std::string line : {"local_model: {file: x}"}) {
     EXPECT_THAT(problems_of(minimal + line), ElementsAre(HasSubstr(":9:1: `" + line.substr(0, line.find(':')) +
                                                                    "`: this version of Brink does not support ")));
   }
-  EXPECT_THAT(problems_of(minimal + "    retry: {attempts: 2}\n    cache: {}\n    compress: {}\n"),
-              ElementsAre(HasSubstr(":9:5: `retry`: this"), HasSubstr(":10:5: `cache`: this"),
-                          HasSubstr(":11:5: `compress`: this")));
+  EXPECT_THAT(problems_of(minimal + "    retry: {attempts: 2}\n"), ElementsAre(HasSubstr(":9:5: `retry`: this")));
   EXPECT_THAT(
       problems_of("listeners: [{address: 127.0.0.1:0, tls: {}}]\n"
                   "clusters:\n"

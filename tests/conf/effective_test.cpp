@@ -15,8 +15,8 @@ TEST(Effective, ShowsDefaultsInTheOrderOfTheTable) {
   const auto shown = nlohmann::ordered_json::parse(result.config->effective_json);
   std::vector<std::string> keys;
   for (const auto& item : shown.items()) keys.push_back(item.key());
-  EXPECT_THAT(keys,
-              testing::ElementsAre("node", "listeners", "admin", "downstream", "clusters", "routes", "access_log"));
+  EXPECT_THAT(keys, testing::ElementsAre("node", "listeners", "admin", "downstream", "cache", "clusters", "routes",
+                                         "access_log"));
   EXPECT_EQ(shown["node"]["workers"], "auto");
   EXPECT_EQ(shown["node"]["id"], result.config->node.id);
   EXPECT_EQ(shown["clusters"]["chat"]["limits"]["requests"], 1024);

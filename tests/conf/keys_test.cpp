@@ -35,12 +35,34 @@ void each_key(const Block& block, const std::string& prefix, const Visit& visit)
   }
 }
 
+// "[a, b]".
+std::string list_text(const YAML::Node& list) {
+  std::string text;
+  for (const auto& item : list)
+    text += (text.empty() ? "" : ", ") + (item.IsScalar() ? item.Scalar() : std::string("..."));
+  return "[" + text + "]";
+}
+
+// brink.yaml shows keys that exclude each other as comments, which hold keys as they would be written.
+std::string with_commented_keys(const std::string& text) {
+  std::istringstream lines(text);
+  std::string out;
+  for (std::string line; std::getline(lines, line); out += line + "\n") {
+    const std::size_t mark = line.find_first_not_of(' ');
+    if (mark == std::string::npos || line.compare(mark, 2, "# ") != 0) continue;
+    const std::size_t name = line.find_first_not_of(' ', mark + 1);
+    const std::size_t end = line.find_first_not_of("abcdefghijklmnopqrstuvwxyz_", name);
+    if (name != std::string::npos && end != std::string::npos && end > name && line[end] == ':') line.erase(mark, 2);
+  }
+  return out;
+}
+
 // Every key of the tree with the texts of its values: "routes.timeouts.idle" → {"30s"}. The names of clusters are left
 // out, they are no keys of the table.
 void collect(const YAML::Node& node, const std::string& path, std::map<std::string, std::set<std::string>>& out) {
   out[path];
   if (node.IsScalar()) out[path].insert(node.Scalar());
-  if (node.IsSequence() && node.size() == 0) out[path].insert("[]");
+  if (node.IsSequence()) out[path].insert(list_text(node));
   if (node.IsMap() && node.size() == 0) out[path].insert("{}");
   for (const auto& item : node) {
     if (node.IsSequence()) {
@@ -55,7 +77,7 @@ void collect(const YAML::Node& node, const std::string& path, std::map<std::stri
 
 TEST(Keys, BrinkYamlShowsEveryKeyAndItsDefault) {
   std::map<std::string, std::set<std::string>> written;
-  collect(YAML::LoadFile(source + "/conf/brink.yaml"), "", written);
+  collect(YAML::Load(with_commented_keys(read(source + "/conf/brink.yaml"))), "", written);
   each_key(root_block(), "", [&](const std::string& path, const Key& key) {
     ASSERT_TRUE(written.count(path)) << path << " is missing in conf/brink.yaml";
     if (key.fallback == nullptr || key.kind == Kind::block) return;
@@ -71,11 +93,12 @@ TEST(Keys, BrinkYamlLoadsAndItsDefaultsAreThoseOfAMinimalFile) {
   ASSERT_TRUE(least.config);
   auto shown = [](const LoadResult& result) { return nlohmann::json::parse(result.config->effective_json); };
   auto left = shown(full), right = shown(least);
-  for (const char* key : {"admin", "downstream", "access_log"}) EXPECT_EQ(left[key], right[key]) << key;
+  for (const char* key : {"admin", "downstream", "cache", "access_log"}) EXPECT_EQ(left[key], right[key]) << key;
   left["node"].erase("id");
   right["node"].erase("id");
   EXPECT_EQ(left["node"], right["node"]);
-  for (const char* key : {"timeouts", "rewrite", "limits"}) EXPECT_EQ(left["routes"][0][key], right["routes"][0][key]);
+  for (const char* key : {"timeouts", "rewrite", "limits", "decompress_requests"})
+    EXPECT_EQ(left["routes"][0][key], right["routes"][0][key]);
   for (const char* key : {"balance", "limits", "keep_alive"}) {
     EXPECT_EQ(left["clusters"]["chat"][key], right["clusters"]["chat"][key]) << key;
   }
@@ -107,6 +130,12 @@ TEST(Keys, TheSchemaKnowsEveryKeyAndNoOther) {
   EXPECT_EQ(schema["additionalProperties"], false);
   EXPECT_FALSE(schema["properties"].contains("local_model"));
   const auto& route = schema["properties"]["routes"]["items"];
+  const auto& compress = route["properties"]["compress"]["properties"];
+  EXPECT_EQ(compress["encodings"]["default"], nlohmann::json({"zstd", "gzip"}));
+  EXPECT_EQ(compress["encodings"]["items"]["enum"], nlohmann::json({"zstd", "gzip"}));
+  EXPECT_EQ(route["properties"]["cache"]["properties"]["mode"]["enum"],
+            nlohmann::json({"off", "http", "exact", false}));
+  EXPECT_EQ(route["properties"]["decompress_requests"]["default"], false);
   EXPECT_EQ(route["oneOf"].size(), 3u);
   EXPECT_EQ(route["properties"]["timeouts"]["properties"]["total"]["default"], "10m");
   EXPECT_EQ(schema["properties"]["node"]["properties"]["workers"]["default"], "auto");

@@ -61,6 +61,19 @@ TEST(Secrets, TheValueReachesTheTreeAndTheDisplayShowsThePlaceholder) {
   EXPECT_THAT(result.config->effective_json, Not(HasSubstr("s3cret")));
 }
 
+TEST(Secrets, PasswordsOfUrlsAreMaskedUnlessOnlyPlaceholdersStandThere) {
+  EXPECT_EQ(hide_password("redis://u:pw@h:1/2"), "redis://u:***@h:1/2");
+  EXPECT_EQ(hide_password("redis://:p:w@w@h"), "redis://:***@h");
+  EXPECT_EQ(hide_password("redis://u:pw${env:A}@h"), "redis://u:***@h");
+  EXPECT_EQ(hide_password("redis://u:$${env:A}@h"), "redis://u:***@h");
+  EXPECT_EQ(hide_password("redis://${env:U}:pw@h"), "redis://${env:U}:***@h");
+  for (const char* fine :
+       {"redis://h:1/2", "redis://u:${env:A}${file:/x@y:z}@h", "${env:URL}", "redis://${file:/a:b@c}",
+        "redis://${env:CREDENTIALS}@h:1", "unix:///run/a:b@c", "redis://u:@h", "u:pw@h", ""}) {
+    EXPECT_EQ(hide_password(fine), fine);
+  }
+}
+
 TEST(Secrets, NumbersAndAddressesMayComeFromOutsideToo) {
   setenv("BRINK_TEST_PORT", "8081", 1);
   setenv("BRINK_TEST_WORKERS", "3", 1);
