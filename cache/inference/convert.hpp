@@ -6,18 +6,20 @@
 // Stream to plain. Joined in order: delta.content, refusal, reasoning, reasoning_content,
 // tool_calls[].function.arguments, function_call.arguments, choices[].text; lists: annotations, token_ids,
 // logprobs.content and .refusal, and of text completions logprobs.tokens, .token_logprobs, .top_logprobs and
-// .text_offset (which must not fall). The same in each event: id, object, created, model. Once, or null: role (or the
-// same again), finish_reason, stop_reason, usage, tool call id and type (or the same again), function names, and each
-// unknown member of a choice, delta or call. Unknown members of an event: once, or the same in all events.
-// `obfuscation` is padding and dropped. `null` stays null unless a value comes. Refused: audio, custom tools, usage in
-// several events, no usage, gaps in indices.
+// .text_offset (which must not fall). The same in every event that has it: id, object, created, model,
+// system_fingerprint, service_tier; role, and id and type of a tool call. Once: finish_reason, stop_reason, usage, the
+// name of a function, and each unknown member of a choice, a delta or a call. Unknown members of an event: once, or the
+// same in all events. `null` gives way to a value. `obfuscation` is padding and dropped. Refused: audio, tools of
+// another type than function, usage told twice, before the end or never, gaps in indices, a choice without role or
+// finish_reason.
 //
-// Plain to stream. Each choice opens with its role and an empty content, then has one event for each kind of text it
-// has, two for each tool call, and closes with its finish_reason; then the usage with empty choices, if asked for, and
-// [DONE]. Unknown members of the answer, a choice or a message come in the first event that can carry them. Refused:
-// audio, custom tools, choices out of order, usage asked for but unknown.
+// Plain to stream. Each choice opens with its role and an empty content (null for null), then has one event for each
+// kind of text, one or two for each tool call, and closes with its finish_reason; then comes the usage with empty
+// choices, if asked for, and [DONE]. Unknown members of the answer, a choice or a message come in the first event of
+// the answer or the choice. Refused: audio, tools of another type than function or with an index, choices out of order,
+// a message without role or content, usage asked for but unknown.
 //
-// Numbers keep their value as doubles (integers: 64 bits).
+// Numbers keep their value as doubles; an integer beyond 64 bits is refused.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +33,7 @@ namespace brink::cache::inference {
 
 struct Form {
   bool stream = false;
-  bool usage = false;  // the stream ends with an event that tells the usage; for plain answers without meaning
+  bool usage = false;  // before [DONE] comes an event without choices that tells the usage; nothing to plain answers
 
   bool operator==(const Form& other) const { return stream == other.stream && (!stream || usage == other.usage); }
 };
@@ -45,7 +47,7 @@ struct Converted {
 // comes back as it is. A stream is made of a stream where only the usage differs.
 Converted convert(Endpoint endpoint, std::string_view body, Form stored, Form wanted);
 
-// Whether the last event before [DONE] tells the usage: Form::usage of a stored stream. Reads only the stream's end.
+// Form::usage of a stored stream. Reads its end, as a rule.
 bool tells_usage(std::string_view stream);
 
 }  // namespace brink::cache::inference

@@ -123,6 +123,17 @@ bool JsonReader::skip(std::string_view& out) {
   return true;
 }
 
+bool JsonReader::fits(std::string_view number) const {
+  constexpr std::size_t surely = 18;  // digits
+  if (limits_.huge_integers || number.size() <= surely || number.find_first_of(".eE") != std::string_view::npos)
+    return true;
+  std::int64_t with_sign = 0;
+  std::uint64_t without = 0;
+  const char* const end = number.data() + number.size();
+  return std::from_chars(number.data(), end, with_sign).ec == std::errc{} ||
+         std::from_chars(number.data(), end, without).ec == std::errc{};
+}
+
 bool JsonReader::skip() {
   const char* after = nullptr;
   bool escaped = false;
@@ -145,6 +156,7 @@ bool JsonReader::skip() {
       break;
     case Kind::number:
       after = skip_number(at_, end_);
+      if (after != nullptr && !fits({at_, static_cast<std::size_t>(after - at_)})) return fail();
       break;
     case Kind::boolean:
     case Kind::null:

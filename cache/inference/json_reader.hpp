@@ -23,6 +23,7 @@ class JsonReader {
   struct Limits {
     unsigned depth = 128;            // open brackets
     std::size_t members = SIZE_MAX;  // of one object
+    bool huge_integers = true;       // that do not fit 64 bits
   };
 
   explicit JsonReader(std::string_view text) : JsonReader(text, Limits{}) {}
@@ -54,6 +55,7 @@ class JsonReader {
  private:
   bool fail();
   bool enter(char bracket);
+  bool fits(std::string_view number) const;
   bool next(char closing);
   bool read_raw_string(std::string_view& inside, bool& escaped);
 

@@ -137,6 +137,8 @@ void StreamRecorder::on_event() {
 }
 
 void StreamRecorder::on_completion(JsonReader& reader) {
+  bool tells_usage = false;
+  choices_here_ = 0;
   reader.enter_object();
   while (state_ == State::open && reader.next_member()) {
     if (reader.name() == "choices") {
@@ -146,11 +148,11 @@ void StreamRecorder::on_completion(JsonReader& reader) {
     } else if (reader.name() == "object") {
       if (text_of(reader) == "error") fail("the stream tells an error");
     } else {
-      const bool is_usage = reader.name() == "usage" && reader.peek() == Kind::object;
-      has_usage_ = has_usage_ || is_usage;
+      tells_usage = tells_usage || (reader.name() == "usage" && reader.peek() == Kind::object);
       reader.skip();
     }
   }
+  has_usage_ = has_usage_ || (tells_usage && choices_here_ == 0);
 }
 
 void StreamRecorder::on_choices(JsonReader& reader) {
@@ -159,6 +161,7 @@ void StreamRecorder::on_choices(JsonReader& reader) {
 }
 
 void StreamRecorder::on_choice(JsonReader& reader) {
+  ++choices_here_;
   std::size_t index = max_choices;
   std::string finish_reason;
   bool error = false;
@@ -203,7 +206,6 @@ void StreamRecorder::on_response(JsonReader& reader) {
   if (type == "error" || type == "response.failed" || type == "response.incomplete") {
     fail("the stream tells an error");
   } else if (type == "response.completed") {
-    has_usage_ = true;
     state_ = State::complete;
   } else if (!type.starts_with("response.")) {
     fail("an event is no JSON object of the expected shape");

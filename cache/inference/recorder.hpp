@@ -35,7 +35,7 @@ class StreamRecorder {
   State finish();
   State state() const { return state_; }
   const char* reason() const { return reason_; }  // static text, with failed and too_large
-  bool has_usage() const { return has_usage_; }   // an event told the usage
+  bool has_usage() const { return has_usage_; }   // an event without choices told it: Form::usage of convert.hpp
 
  private:
   void on_event();
@@ -51,9 +51,10 @@ class StreamRecorder {
   State state_ = State::open;
   bool has_usage_ = false;
   std::uint32_t wanted_;
-  std::size_t left_;            // bytes that may still come
-  std::vector<bool> seen_;      // by index of the choice
-  std::vector<bool> finished_;  // by index of the choice
+  std::size_t left_;              // bytes that may still come
+  std::size_t choices_here_ = 0;  // in the present event
+  std::vector<bool> seen_;        // by index of the choice
+  std::vector<bool> finished_;    // by index of the choice
   const char* reason_ = nullptr;
 };
 
