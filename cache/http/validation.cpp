@@ -4,6 +4,7 @@
 #include <array>
 
 #include "cache/http/dates.hpp"
+#include "cache/http/freshness.hpp"
 #include "cache/http/preconditions.hpp"
 #include "cache/http/stored_fields.hpp"
 
@@ -81,6 +82,8 @@ Updated update(const Entry& entry, const Request& request, const Response& not_m
   }
   const Response response{entry.status, fields, not_modified.request_time, not_modified.response_time};
   Storing storing = may_store({"GET", request.url, request.fields}, response, options);
+  // Also one that may not be kept is sent once, with its age.
+  if (!storing.store) storing.freshness = freshness_of(response, storing.directives, options.heuristic_limit);
   result->freshness = storing.freshness;
   result->useful_until = storing.useful_until;
   result->tags = storing.tags;
@@ -89,19 +92,15 @@ Updated update(const Entry& entry, const Request& request, const Response& not_m
 
 HeadEffect effect_of_head(const Response& head, const Entry& entry) {
   if (head.status != 200 || entry.status != 200) return HeadEffect::none;
-  const bool length_told = contains(head.fields, "content-length");
-  if (length_told && parse_delta_seconds(*first_value(head.fields, "content-length")) !=
-                         Duration(std::chrono::seconds(entry.body.size()))) {
-    return HeadEffect::invalidate;
-  }
-  bool validated = false;
+  const auto length = first_value(head.fields, "content-length");
+  if (length && *length != std::to_string(entry.body.size())) return HeadEffect::invalidate;
+  HeadEffect effect = HeadEffect::none;
   for (const std::string_view name : {"etag", "last-modified"}) {
     if (!contains(head.fields, name)) continue;
     if (!same_field(head.fields, entry, name)) return HeadEffect::invalidate;
-    validated = true;
+    effect = HeadEffect::update;
   }
-  // Nothing to tell them apart by: the RFC would update, but the same length alone is the least to go by.
-  return validated || length_told ? HeadEffect::update : HeadEffect::none;
+  return effect;
 }
 
 }  // namespace brink::cache::http

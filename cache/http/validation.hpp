@@ -29,7 +29,9 @@ enum class HeadEffect : std::uint8_t {
   invalidate,  // it is another by now: count it as stale
 };
 
-// What the response to a HEAD request says of the stored response to GET of the same URL and Vary key.
+// What the response to a HEAD request says of the stored response to GET of the same URL and Vary key. Without a
+// validator in it there is no effect, where the RFC would update: else whoever polls with HEAD would keep an old body
+// fresh for ever.
 HeadEffect effect_of_head(const Response& head, const Entry& entry);
 
 }  // namespace brink::cache::http

@@ -91,6 +91,12 @@ TEST(Validation, A304MayForbidToKeepIt) {
   EXPECT_EQ(value(updated(*entry, Head{"Cache-Control: max-age=5, no-cache=\"A\""}), "a"), "(none)");
 }
 
+TEST(Validation, WhatMayNotBeKeptStillHasAnAge) {
+  const auto entry = stored(Head{"Cache-Control: max-age=2", "ETag: \"a\""});
+  const Updated result = updated(*entry, Head{"Cache-Control: no-store", "Age: 7"});
+  EXPECT_EQ(result.entry->freshness.age(noon + 101s), 8s);
+}
+
 TEST(Validation, TagsFollowTheFields) {
   const auto entry = stored(Head{"Cache-Control: max-age=2", "ETag: \"a\"", "Cache-Tag: a"});
   EXPECT_EQ(updated(*entry, Head{"Cache-Tag: b"}).entry->tags, std::vector<std::string>{"b"});
@@ -105,9 +111,9 @@ HeadEffect head(Fields fields, unsigned status = 200) {
 TEST(Validation, AHeadThatAgreesFreshensTheStoredResponse) {
   EXPECT_EQ(head(Head{"ETag: \"a\""}), HeadEffect::update);
   EXPECT_EQ(head(Head{"Last-Modified: " + date_at(-9s), "Content-Length: 10"}), HeadEffect::update);
-  EXPECT_EQ(head(Head{"Content-Length: 10"}), HeadEffect::update);
+  EXPECT_EQ(head(Head{"Content-Length: 10"}), HeadEffect::none);
   EXPECT_EQ(head(Head{}), HeadEffect::none);
-  const auto entry = stored(Head{"Cache-Control: max-age=2", "X: 1", "Keep: 1"});
+  const auto entry = stored(Head{"Cache-Control: max-age=2", "ETag: \"a\"", "X: 1", "Keep: 1"});
   const Updated result =
       update(*entry, get(), later(200, Head{"Cache-Control: max-age=1000", "X: 2", "Content-Length: 10"}));
   EXPECT_EQ(result.entry->freshness.ttl(noon + 100s), 1000s);
