@@ -55,44 +55,48 @@ TEST(Threads, TheStoreStaysWhole) {
   EXPECT_EQ(store.stats().bytes, 0U);
 }
 
-// A resize that changes the number of shards must leave one entry a key, the newest.
-TEST(Threads, AResizeBringsNoOldEntryBack) {
-  MemoryStore store({mebi, 4096});
+// Calls step() while another thread changes the number of shards, 150 times, each after another step.
+void while_resizing(MemoryStore& store, const std::function<void()>& step) {
   std::atomic<bool> done{false};
+  std::atomic<int> steps{0};
   run(2, [&](int number) {
-    if (number == 1) {
-      for (bool few = false; !done; few = !few) store.resize({mebi, few ? mebi : 4096});
+    if (number == 0) {
+      for (; !done; ++steps) step();
       return;
     }
-    for (std::size_t i = 1; i <= 3000; ++i) {
-      const EntryPtr entry = make_entry({.key = "k", .body = i});
-      if (!store.insert(entry)) continue;
-      const EntryPtr found = store.find("k", start);
-      EXPECT_TRUE(found == nullptr || found == entry);
+    for (int i = 0; i < 150; ++i) {
+      for (const int before = steps; steps == before;) std::this_thread::yield();
+      store.resize({4 * mebi, i % 2 == 0 ? 4 * mebi : 16384});
     }
     done = true;
   });
-  EXPECT_LE(store.stats().entries, 1U);
+}
+
+// A resize that changes the number of shards must leave one entry a key, the newest.
+TEST(Threads, AResizeBringsNoOldEntryBack) {
+  MemoryStore store({4 * mebi, 16384});
+  for (int i = 0; i < 500; ++i) store.insert(make_entry({.key = "filler" + std::to_string(i)}));
+  while_resizing(store, [&] {
+    const EntryPtr entry = make_entry({.key = "k"});
+    if (!store.insert(entry)) return;
+    for (int again = 0; again < 30; ++again) {
+      const EntryPtr found = store.find("k", start);
+      EXPECT_TRUE(found == nullptr || found == entry);
+    }
+  });
+  EXPECT_LE(store.stats().entries, 501U);
 }
 
 // Entries on their way to another shard are purged and erased all the same.
 TEST(Threads, NothingEscapesAPurgeInAResize) {
-  MemoryStore store({mebi, 4096});
-  std::atomic<bool> done{false};
-  std::atomic<int> escaped{0};
-  run(2, [&](int number) {
-    if (number == 1) {
-      for (bool few = false; !done; few = !few) store.resize({mebi, few ? mebi : 4096});
-      return;
-    }
-    for (int i = 0; i < 3000; ++i) {
-      store.insert(make_entry({.key = "erased"}));
-      store.insert(make_entry({.key = "purged", .tags = {"t"}}));
-      store.erase("erased");
-      store.purge({Purge::Kind::tag, "t"}, false);
-      if (store.find("erased", start) != nullptr || store.find("purged", start) != nullptr) ++escaped;
-    }
-    done = true;
+  MemoryStore store({4 * mebi, 16384});
+  int escaped = 0;
+  while_resizing(store, [&] {
+    store.insert(make_entry({.key = "erased"}));
+    store.insert(make_entry({.key = "purged", .tags = {"t"}}));
+    store.erase("erased");
+    store.purge({Purge::Kind::tag, "t"}, false);
+    if (store.find("erased", start) != nullptr || store.find("purged", start) != nullptr) ++escaped;
   });
   EXPECT_EQ(escaped, 0);
   EXPECT_EQ(store.stats().entries, 0U);
