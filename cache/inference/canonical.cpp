@@ -10,9 +10,15 @@ namespace {
 
 constexpr std::size_t kept_capacity = 4 << 20;  // bytes of a buffer that outlive a request
 
-void recycle(std::string& buffer) {
+// Putting objects in order moves what is inside of them, each time for objects in objects. Requests as they are written
+// move a byte a few times; nested for the purpose, they would keep a thread busy.
+constexpr std::size_t most_moves = 16;  // of a byte, on average
+constexpr std::size_t free_moves = 1 << 20;
+
+template <typename Buffer>
+void recycle(Buffer& buffer) {
   buffer.clear();
-  if (buffer.capacity() > kept_capacity) buffer.shrink_to_fit();
+  if (buffer.capacity() * sizeof(buffer[0]) > kept_capacity) buffer.shrink_to_fit();
 }
 
 constexpr std::string_view one_letter_controls = "\b\f\n\r\t";
@@ -94,8 +100,9 @@ const char* Canonical::read(std::string_view text) {
   depth_ = 0;
   recycle(out_);
   recycle(spare_);
-  places_.clear();
-  members_.clear();
+  recycle(places_);
+  recycle(members_);
+  may_move_ = text.size() * most_moves + free_moves;
   out_.reserve(text.size() + text.size() / 8);
   space();
   if (at_ == end_ || *at_ != '{') return "the body is no JSON object";
@@ -186,21 +193,23 @@ bool Canonical::sort(std::size_t first) {
   std::sort(begin, places_.end(), before);
   if (std::adjacent_find(begin, places_.end(), not_before) != places_.end())
     return fail("the JSON names a member twice");
-  if (depth_ > 1) reorder(first);
-  return true;
+  return depth_ == 1 || reorder(first);
 }
 
 // The outermost object stays as it is: members() are sorted, and nobody reads it as one text.
-void Canonical::reorder(std::size_t first) {
+bool Canonical::reorder(std::size_t first) {
   const auto begin = places_.begin() + static_cast<std::ptrdiff_t>(first);
   std::size_t start = out_.size();
   for (auto place = begin; place != places_.end(); ++place) start = std::min(start, place->begin);
+  if (out_.size() - start > may_move_) return fail("the JSON is too costly to put in order");
+  may_move_ -= out_.size() - start;
   spare_.clear();
   for (auto place = begin; place != places_.end(); ++place) {
     if (place != begin) spare_.push_back(',');
     spare_.append(out_, place->begin, place->end - place->begin);
   }
   out_.replace(start, out_.size() - start, spare_);
+  return true;
 }
 
 bool Canonical::array() {

@@ -1,6 +1,7 @@
 // One spelling for all JSON texts of the same meaning, in one pass and without a tree: members sorted, no white space,
 // one spelling for each number and string. An object is written as it stands and put in order where it ends, so a text
-// that is in order already is copied once. Keeps its buffers; one thread at a time.
+// that is in order already is copied once. Takes up to twice the text's size in memory, and keeps 4 MiB of it for the
+// next one; one thread at a time.
 //
 // A number is its decimal digits without zeros at either end, and a power of ten: 0, -12, 1e2, 15e-1. So 1, 1.0 and
 // 10e-1 are one number, while integers beyond 2^53 stay apart. In strings only `"`, `\` and control characters are
@@ -40,7 +41,7 @@ class Canonical {
   bool object();
   bool members(std::size_t first);
   bool sort(std::size_t first);
-  void reorder(std::size_t first);
+  bool reorder(std::size_t first);
   bool array();
   bool string();
   bool number();
@@ -54,6 +55,7 @@ class Canonical {
   const char* end_ = nullptr;
   const char* why_ = nullptr;
   unsigned depth_ = 0;
+  std::size_t may_move_ = 0;  // bytes, to put objects in order
   std::string out_;
   std::string spare_;
   std::vector<Place> places_;  // of the members of all open objects

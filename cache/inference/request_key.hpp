@@ -21,7 +21,8 @@
 // `anthropic-version`, `anthropic-beta`, `accept-language`, and what the caller names. `accept` and `accept-encoding`
 // choose a form, not an answer. Method, path and query count byte for byte.
 //
-// A RequestKey belongs to one thread: it reuses its buffers and its hash context.
+// A RequestKey belongs to one thread: it reuses its buffers and its hash context. A key takes up to twice the size of
+// the body in memory while it is made; how large a body may be is the caller's to bound.
 #pragma once
 
 #include <cstddef>
@@ -72,17 +73,16 @@ struct Keyed {
 
 class RequestKey {
  public:
-  static constexpr unsigned max_depth = 128;  // open brackets
-
   RequestKey();
   ~RequestKey();
   RequestKey(const RequestKey&) = delete;
   RequestKey& operator=(const RequestKey&) = delete;
 
   // Refused: an endpoint or a method that is not known; a body that is no JSON object, not UTF-8, too deep, or that has
-  // a member twice; what keeps or fetches something (store, background, previous_response_id, conversation, stored
-  // prompts, web search, tools that run in the backend); audio answers; what is not repeatable, where `when` asks for
-  // it. /v1/responses is stored by default, so it needs `store: false`. Streamed or not never matters.
+  // a member twice (canonical.hpp); what keeps or fetches something (store, background, previous_response_id,
+  // conversation, stored prompts, web search, tools that run in the backend); audio answers; what is not repeatable,
+  // where `when` asks for it. /v1/responses is stored by default, so it needs `store: false`. Streamed or not never
+  // matters.
   Keyed make(const Request& request, When when = When::repeatable);
 
  private:

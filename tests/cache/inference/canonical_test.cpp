@@ -155,6 +155,17 @@ TEST(Canonical, DepthAndExponentsAreBounded) {
   EXPECT_STREQ(why(R"({"a":1e-99999999999999999999})"), "a number of the JSON is out of range");
 }
 
+TEST(Canonical, WhatIsNestedToBePutInOrderIsBounded) {
+  const auto nested = [](std::size_t depth, std::size_t size) {
+    std::string text = "\"" + std::string(size, 'x') + "\"";
+    for (std::size_t i = 0; i < depth; ++i) text = "{\"b\":" + text + ",\"a\":1}";
+    return text;
+  };
+  EXPECT_EQ(why(nested(12, 2'000'000)), nullptr);
+  EXPECT_EQ(why(nested(100, 1'000)), nullptr);
+  EXPECT_STREQ(why(nested(100, 2'000'000)), "the JSON is too costly to put in order");
+}
+
 TEST(Canonical, EveryPrefixOfATextIsRefused) {
   const std::string text = R"({"a":[1.5e3,true,null,"\u00e9\ud83d\ude00 )"
                            "\xe2\x82\xac"
