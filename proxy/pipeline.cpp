@@ -4,9 +4,11 @@
 
 #include <algorithm>
 
+#include "cache/http/invalidation.hpp"
+#include "proxy/cached/exact_run.hpp"
+#include "proxy/cached/http_run.hpp"
 #include "proxy/http/websocket.hpp"
 #include "proxy/model_search.hpp"
-#include "proxy/upstream/dispatch.hpp"
 #include "router/split.hpp"
 
 namespace brink {
@@ -44,6 +46,18 @@ std::string rewritten_path(const conf::RouteConfig& route, std::string_view path
   if (!rest.empty() && rest.front() != '/') result += '/';
   result += rest;
   return result.empty() ? "/" : result;
+}
+
+// What is to happen to the body for the route's `rewrite.model`.
+upstream::BodyEdit model_edit(const conf::RouteConfig& route, const ModelSearch* model) {
+  upstream::BodyEdit edit;
+  if (!route.rewrite.model || model == nullptr || !model->found()) return edit;
+  edit.begin = model->scanner().value_begin();
+  edit.end = model->scanner().value_end();
+  edit.replacement = '"';
+  http::append_json_escaped(edit.replacement, *route.rewrite.model);
+  edit.replacement += '"';
+  return edit;
 }
 
 }  // namespace
@@ -115,11 +129,40 @@ void Pipeline::take_route(http::Client& client, const Match& match, const ModelS
     const conf::RespondConfig& respond = *exchange.route->respond;
     return client.reply({respond.status, respond.headers, respond.body});
   }
-  dispatch(client, match.route_index, model, upgrade.websocket);
+  if (!upgrade.websocket && look_into_cache(client, match.route_index, model)) return;
+  dispatch(client, match.route_index, model_edit(*exchange.route, model), upgrade.websocket);
 }
 
+// Stop 8: cache; stop 11, fill, is inside it. False: the route has none.
+bool Pipeline::look_into_cache(http::Client& client, std::uint32_t route, const ModelSearch* model) {
+  Exchange& exchange = client.exchange();
+  if (exchange.route->cache.mode == conf::CacheMode::off) return false;
+  exchange.stop = Stop::cache;
+  upstream::BodyEdit edit = model_edit(*exchange.route, model);
+  const auto alone = [this, &client, route, edit] { dispatch(client, route, edit, false); };
+  boost::intrusive_ptr<cached::CachedRun> run;
+  if (exchange.route->cache.mode == conf::CacheMode::exact) {
+    run.reset(new cached::ExactRun(tiers_, *this, client, route, alone,
+                                   rewritten_path(*exchange.route, exchange.head.path), std::move(edit)));
+  } else {
+    exchange.watched = exchange.head.method == boost::beast::http::verb::head ||
+                       !cache::http::is_safe(exchange.head.method_text);
+    run.reset(new cached::HttpRun(tiers_, *this, client, route, alone));
+  }
+  client.set_run(run);
+  run->start();
+  return true;
+}
+
+void Pipeline::responding(const Exchange& exchange, const http::ResponseHead& head) {
+  if (exchange.cache == http::CacheResult::bypass) cached::HttpRun::observe(tiers_, exchange, head);
+}
+
+// A request that the cache makes, or lets go past it.
+void Pipeline::forward(http::Client& client, std::uint32_t route) { dispatch(client, route, {}, false); }
+
 // Stop 9: choose cluster, and stop 10: dispatch.
-void Pipeline::dispatch(http::Client& client, std::uint32_t route, const ModelSearch* model, bool websocket) {
+void Pipeline::dispatch(http::Client& client, std::uint32_t route, upstream::BodyEdit edit, bool websocket) {
   Exchange& exchange = client.exchange();
   exchange.stop = Stop::choose_cluster;
   const auto& choices = exchange.route->clusters;
@@ -129,14 +172,6 @@ void Pipeline::dispatch(http::Client& client, std::uint32_t route, const ModelSe
   const std::uint32_t cluster = snapshot.shared->route_clusters[route][static_cast<std::size_t>(choice)];
   exchange.cluster = snapshot.shared->clusters[cluster].config;
 
-  upstream::BodyEdit edit;
-  if (exchange.route->rewrite.model && model != nullptr && model->found()) {
-    edit.begin = model->scanner().value_begin();
-    edit.end = model->scanner().value_end();
-    edit.replacement = '"';
-    http::append_json_escaped(edit.replacement, *exchange.route->rewrite.model);
-    edit.replacement += '"';
-  }
   boost::intrusive_ptr<upstream::Dispatch> run(
       new upstream::Dispatch(upstream_, client, boost::intrusive_ptr<upstream::WorkerSnapshot>(&snapshot), cluster,
                              rewritten_path(*exchange.route, exchange.head.path), websocket, std::move(edit)));

@@ -168,6 +168,7 @@ void Server::apply(std::shared_ptr<const upstream::Snapshot> snapshot, std::map<
   snapshot_ = std::move(snapshot);
   shared_.max_connections.store(snapshot_->config->downstream.limits.connections, std::memory_order_relaxed);
   metrics_.set_config_generation(snapshot_->generation);
+  shared_.tiers.configure(snapshot_->config->cache);
   health_.use(snapshot_);
   for (const auto& worker : workers_) worker->use(snapshot_);
   for (auto& [key, listening] : bound) {

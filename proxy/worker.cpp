@@ -17,7 +17,8 @@ Worker::Worker(Shared& shared, observe::Metrics& metrics, observe::AccessLog& lo
       shard_(metrics.add_shard()),
       log_(log),
       upstream_(loop_, shard_, std::move(refresh)),
-      pipeline_(upstream_, log_),
+      tiers_(shared.tiers, loop_, shard_),
+      pipeline_(upstream_, tiers_, log_),
       service_(loop_, pipeline_,
                [this] {
                  shard_.connection_closed();
@@ -79,6 +80,7 @@ void Worker::accept(net::Socket::Native&& socket, std::string peer) {
 void Worker::use(std::shared_ptr<const upstream::Snapshot> snapshot) {
   post([this, snapshot = std::move(snapshot)]() mutable {
     service_.configure(snapshot->config->downstream);
+    tiers_.configure(snapshot->config->cache);
     upstream_.use(std::move(snapshot));
   });
 }
@@ -112,6 +114,7 @@ void Worker::stop() {
     for (auto& [key, listener] : listeners_) listener->stop();
     listeners_.clear();
     service_.close_all();
+    tiers_.close();
     upstream_.close_idle();
     loop_.context.stop();
   });

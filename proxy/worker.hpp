@@ -8,6 +8,7 @@
 #include <string>
 #include <thread>
 
+#include "proxy/cached/tiers.hpp"
 #include "proxy/downstream/service.hpp"
 #include "proxy/net/listener.hpp"
 #include "proxy/observe/access_log.hpp"
@@ -21,6 +22,7 @@ namespace brink {
 struct Shared {
   std::atomic<std::uint32_t> connections{0};      // open client connections
   std::atomic<std::uint32_t> max_connections{0};  // downstream.limits.connections
+  cached::Tiers tiers;
 };
 
 class Worker {
@@ -54,6 +56,7 @@ class Worker {
   net::Loop loop_;
   observe::AccessLogBuffer log_;
   upstream::WorkerState upstream_;
+  cached::WorkerTiers tiers_;
   Pipeline pipeline_;
   downstream::Service service_;
   std::map<std::string, std::shared_ptr<net::Listener>> listeners_;

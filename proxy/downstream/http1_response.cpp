@@ -49,6 +49,7 @@ bool Http1Session::interim(const http::ResponseHead& head) {
 void Http1Session::begin_response(const http::ResponseHead& head, std::string_view extra) {
   Active& active = *active_;
   http::Exchange& exchange = active.exchange;
+  if (exchange.watched) service_.handler().responding(exchange, head);
   const bool old_client = exchange.head.minor_version == 0;
   const bool unbounded = head.framing == Framing::chunked || head.framing == Framing::until_close;
   active.chunked = unbounded && !old_client;

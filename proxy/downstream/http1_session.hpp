@@ -66,6 +66,7 @@ class Http1Session final : public http::Client,
   std::string_view body_trailers() override { return active_->body.trailers(); }
   std::string_view unseen_body() override { return active_->body.unseen(); }
   bool body_complete() override { return active_->body.complete(); }
+  std::string whole_body() override { return active_->body.copy(); }
   void set_body_limit(std::uint64_t bytes) override { active_->body.set_limit(bytes); }
   http::BodyError body_error() override { return active_->body.error(); }
   bool interim(const http::ResponseHead& head) override;

@@ -77,6 +77,16 @@ bool RequestBody::rewind() {
   return true;
 }
 
+std::string RequestBody::copy() const {
+  std::string joined;
+  joined.reserve(unconsumed_);
+  for (std::size_t i = current_; i < segments_.size(); ++i) {
+    const std::size_t begin = i == current_ ? offset_ : 0;
+    joined.append(segments_[i].data + begin, segments_[i].size - begin);
+  }
+  return joined;
+}
+
 std::string_view RequestBody::unseen() {
   if (seen_ >= segments_.size()) return {};
   const Segment& segment = segments_[seen_++];

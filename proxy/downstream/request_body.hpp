@@ -30,6 +30,7 @@ class RequestBody {
   http::BodyView view() const;
   void consume(std::size_t size);
   bool rewind();
+  std::string copy() const;  // what is not consumed, joined
   std::string_view unseen();
 
   bool complete() const { return complete_; }  // all of it has arrived

@@ -36,6 +36,7 @@ namespace brink::http {
   X(connect_timeout,         504, "server_error",          "the backend did not accept the connection in time (connect)")        \
   X(first_byte_timeout,      504, "server_error",          "the backend did not begin to answer in time (first_byte)")           \
   X(idle_timeout,            504, "server_error",          "the backend stopped sending for too long (idle)")                    \
+  X(not_cached,              504, "invalid_request_error", "the request wants a stored answer only (only-if-cached), and there is none") \
   X(total_timeout,           504, "server_error",          "the exchange took too long (total)")                                 \
   X(tunnel_timeout,          504, "server_error",          "the tunnel was idle for too long (tunnel)")                          \
   X(bad_version,             505, "invalid_request_error", "only HTTP/1.0 and HTTP/1.1 are spoken here")

@@ -10,6 +10,12 @@ std::string_view to_string(Stop stop) {
   return names[static_cast<std::size_t>(stop)];
 }
 
+std::string_view to_string(CacheResult result) {
+  static constexpr std::array<std::string_view, 7> names = {"none",      "hit",  "stale", "revalidated",
+                                                            "collapsed", "miss", "bypass"};
+  return names[static_cast<std::size_t>(result)];
+}
+
 void Exchange::reset() {
   // Keeps the heap blocks of the parts that every request fills again.
   auto fields = std::move(head.fields);

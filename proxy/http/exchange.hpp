@@ -42,6 +42,18 @@ struct Pinned : boost::intrusive_ref_counter<Pinned, boost::thread_unsafe_counte
   virtual ~Pinned() = default;
 };
 
+// What the cache did for an exchange; the word in the access log and in the metrics.
+enum class CacheResult : std::uint8_t {
+  none,         // the route has no cache
+  hit,          // answered from it
+  stale,        // answered from it, past its freshness
+  revalidated,  // answered from it after the backend said that it still holds
+  collapsed,    // followed another request's backend call
+  miss,         // fetched, and could be stored
+  bypass,       // the cache may not serve or keep it
+};
+std::string_view to_string(CacheResult result);
+
 struct Exchange {
   static constexpr std::uint32_t no_index = ~0U;
 
@@ -63,6 +75,9 @@ struct Exchange {
   std::uint32_t route_metrics = no_index;    // ids of the metric rows, see observe/metrics
   const conf::ClusterConfig* cluster = nullptr;
   std::string model;  // the body's `model`, if it was looked for
+
+  CacheResult cache = CacheResult::none;  // stop 8
+  bool watched = false;                   // its response changes what is stored, though it is not stored itself
 
   // Stop 10: the last attempt.
   const router::EndpointState* endpoint = nullptr;

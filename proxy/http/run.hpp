@@ -50,6 +50,7 @@ class Client {
   // without consuming it; the session buffers up to the body limit.
   virtual std::string_view unseen_body() = 0;  // the next unseen contiguous piece; it then counts as seen
   virtual bool body_complete() = 0;            // the whole body has arrived
+  virtual std::string whole_body() = 0;  // a copy; REQUIRES: body_complete(), and nothing was consumed
   virtual void set_body_limit(std::uint64_t bytes) = 0;
   virtual BodyError body_error() = 0;  // after set_body_limit: too_large if what is announced or here exceeds it
 
@@ -80,6 +81,8 @@ class Handler {
  public:
   virtual ~Handler() = default;
   virtual void handle(Client& client) = 0;
+  // Before the head of a response is sent, where Exchange::watched says that somebody wants to know.
+  virtual void responding(const Exchange&, const ResponseHead&) {}
   virtual void finished(Exchange& exchange) = 0;  // stop 14, exactly once for each handled exchange
 };
 

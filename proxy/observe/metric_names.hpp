@@ -17,7 +17,12 @@ namespace brink::observe {
   X(pipelined,           "pipelined_requests_total",              "Requests that had arrived before the answer to the one before was finished.") \
   X(retries,             "upstream_retries_total",                "Attempts after the first one of a request.")               \
   X(upstream_stale,      "upstream_stale_connections_total",      "Kept upstream connections found closed by the backend when wanted.") \
-  X(tunnels_opened,      "tunnels_opened_total",                  "Upgrades passed on (101).")
+  X(tunnels_opened,      "tunnels_opened_total",                  "Upgrades passed on (101).")                                \
+  X(redis_hits,          "redis_hits_total",                      "Answers found in Redis.")                                  \
+  X(redis_misses,        "redis_misses_total",                    "Answers that Redis did not have.")                         \
+  X(redis_errors,        "redis_errors_total",                    "Commands that Redis did not carry out, time-outs included.") \
+  X(redis_timeouts,      "redis_timeouts_total",                  "Commands that Redis did not answer in time.")              \
+  X(redis_unreadable,    "redis_unreadable_total",                "Values in Redis that were corrupt or not ours.")
 
 #define BRINK_GAUGES(X)                                                                                                       \
   X(buffer_pool_bytes,   "buffer_pool_in_use_bytes",              "Bytes of read buffers that requests hold now.")            \
