@@ -6,6 +6,7 @@
 #include <hiredis/hiredis.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -94,6 +95,7 @@ class Process {
     pointers.push_back(nullptr);
     pid_ = ::fork();
     if (pid_ == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // does not outlive a test that crashes
       if (::freopen("/dev/null", "w", stdout) == nullptr || ::freopen("/dev/null", "w", stderr) == nullptr)
         ::_exit(126);
       ::execv(pointers[0], pointers.data());
@@ -120,6 +122,32 @@ class Process {
   pid_t pid_ = -1;
 };
 
+inline std::string text_of(const redisReply& reply) {
+  if (reply.type == REDIS_REPLY_INTEGER) return std::to_string(reply.integer);
+  if (reply.type == REDIS_REPLY_NIL) return "(nil)";
+  std::string all = reply.str != nullptr ? std::string(reply.str, reply.len) : "";
+  for (std::size_t i = 0; i < reply.elements; ++i) all += text_of(*reply.element[i]) + "\n";
+  return all;
+}
+
+// The reply's text, blocking: "" without a connection, an integer as text, an array's items one a line.
+inline std::string ask_port(std::uint16_t port, const std::vector<std::string>& args) {
+  const timeval second{1, 0};
+  const std::unique_ptr<redisContext, decltype(&redisFree)> context(redisConnectWithTimeout("127.0.0.1", port, second),
+                                                                    &redisFree);
+  if (!context || context->err != 0) return {};
+  redisSetTimeout(context.get(), second);
+  std::vector<const char*> data;
+  std::vector<std::size_t> sizes;
+  for (const std::string& arg : args) {
+    data.push_back(arg.data());
+    sizes.push_back(arg.size());
+  }
+  const std::unique_ptr<void, decltype(&freeReplyObject)> reply(
+      redisCommandArgv(context.get(), static_cast<int>(args.size()), data.data(), sizes.data()), &freeReplyObject);
+  return reply ? text_of(*static_cast<redisReply*>(reply.get())) : std::string();
+}
+
 // A redis-server on a loopback port; `more` are its options. Ready once constructed.
 class Server {
  public:
@@ -138,23 +166,7 @@ class Server {
   }
   void stop() { process->end(); }
 
-  // The reply's text, blocking: "" without a connection, an integer as text, an array's items one a line.
-  std::string ask(const std::vector<std::string>& args) const {
-    const timeval second{1, 0};
-    const std::unique_ptr<redisContext, decltype(&redisFree)> context(
-        redisConnectWithTimeout("127.0.0.1", port, second), &redisFree);
-    if (!context || context->err != 0) return {};
-    redisSetTimeout(context.get(), second);
-    std::vector<const char*> data;
-    std::vector<std::size_t> sizes;
-    for (const std::string& arg : args) {
-      data.push_back(arg.data());
-      sizes.push_back(arg.size());
-    }
-    const std::unique_ptr<void, decltype(&freeReplyObject)> reply(
-        redisCommandArgv(context.get(), static_cast<int>(args.size()), data.data(), sizes.data()), &freeReplyObject);
-    return reply ? text(*static_cast<redisReply*>(reply.get())) : std::string();
-  }
+  std::string ask(const std::vector<std::string>& args) const { return ask_port(port, args); }
   // Asks until the answer holds `part`.
   bool ask_until(const std::vector<std::string>& args, std::string_view part) const {
     const Time end = Clock::now() + limit;
@@ -171,13 +183,6 @@ class Server {
   std::unique_ptr<Process> process;
 
  private:
-  static std::string text(const redisReply& reply) {
-    if (reply.type == REDIS_REPLY_INTEGER) return std::to_string(reply.integer);
-    if (reply.type == REDIS_REPLY_NIL) return "(nil)";
-    std::string all = reply.str != nullptr ? std::string(reply.str, reply.len) : "";
-    for (std::size_t i = 0; i < reply.elements; ++i) all += text(*reply.element[i]) + "\n";
-    return all;
-  }
   const std::vector<std::string> more_;
 };
 
