@@ -153,14 +153,14 @@ bool StreamWriter::write_function(const Json& function, Json opening, Json rest)
     return delta.contains("tool_calls") ? delta["tool_calls"][0]["function"] : delta["function_call"];
   };
   place(opening)["arguments"] = "";
-  if (!write_piece(std::move(opening), Place::middle, false)) return false;
+  if (!write_piece(opening, Place::middle, false)) return false;
   if (function["arguments"] == "") return true;
   place(rest)["arguments"] = function["arguments"];
-  return write_piece(std::move(rest), Place::middle, false);
+  return write_piece(rest, Place::middle, false);
 }
 
 // `piece` holds a delta or a text. `carries`: it comes with what belongs to the tokens.
-bool StreamWriter::write_piece(Json piece, Place place, bool carries) {
+bool StreamWriter::write_piece(const Json& piece, Place place, bool carries) {
   const Json& from = *choice_;
   Json choice = {{"index", from["index"]}};
   choice.update(piece);

@@ -29,7 +29,7 @@ class StreamWriter {
   bool open_chat(const Json& message, Json& delta);
   bool write_calls(const Json& calls);
   bool write_function(const Json& function, Json opening, Json rest);
-  bool write_piece(Json piece, Place place, bool carries);
+  bool write_piece(const Json& piece, Place place, bool carries);
   bool write_event(Json choices, const Json& usage);
 
   Endpoint endpoint_;
