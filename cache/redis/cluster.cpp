@@ -9,7 +9,7 @@ namespace {
 using namespace std::chrono_literals;
 
 // Between two questions for the map: every redirected command and every failure asks for one.
-constexpr auto least_interval = 250ms;
+constexpr auto least_interval = 1s;
 constexpr auto after_failed_round = 1s;
 constexpr std::size_t most_links = 1'100;  // more than a map has nodes
 

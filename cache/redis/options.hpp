@@ -32,7 +32,7 @@ struct Options {
   std::string master_name;                       // sentinel: which master to ask for
   std::string sentinel_user, sentinel_password;  // of the sentinels themselves
 
-  bool tls = false;
+  bool tls = false;       // to servers and sentinels
   std::string ca_file;    // PEM; empty: the system's store
   bool insecure = false;  // neither the certificate nor its name is verified
 

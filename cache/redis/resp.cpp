@@ -8,9 +8,10 @@
 namespace brink::cache::redis {
 namespace {
 
-// A header of a few bytes may declare a huge array, or arrays in arrays: elements are counted, and take memory as they
-// come, not as they are declared. CLUSTER SLOTS of 1000 nodes stays far below.
-constexpr int most_elements = 1'000'000;
+// An element takes 4 bytes to send and a hundred to keep, and a header of a few bytes may declare a huge array:
+// elements take memory as they come, and are counted over all arrays of a reply. CLUSTER SLOTS of 1000 nodes stays far
+// below.
+constexpr std::size_t most_elements = 1'000'000;
 
 // Where hiredis's next object goes: into the array under way, or a reply of its own. An array grows only once the
 // arrays inside it are complete, so pointers to them hold as long as hiredis needs them.
@@ -23,6 +24,7 @@ Reply* place(const redisReadTask* task) {
 template <typename Fill>
 void* make(const redisReadTask* task, Reply::Type type, Fill fill) noexcept {
   try {
+    if (++*static_cast<std::size_t*>(task->privdata) > most_elements) return nullptr;
     Reply* reply = place(task);
     reply->type = type;
     fill(*reply);
@@ -40,7 +42,7 @@ void* create_string(const redisReadTask* task, char* text, std::size_t size) {
 }
 
 void* create_array(const redisReadTask* task, int elements) {
-  if (elements > most_elements) return nullptr;
+  if (static_cast<std::size_t>(elements) > most_elements) return nullptr;
   return make(task, Reply::Type::array, [](Reply&) {});
 }
 
@@ -83,6 +85,7 @@ Wire Wire::followed_by(const Wire& other) const {
 ReplyReader::ReplyReader(std::size_t max_bytes)
     : reader_(redisReaderCreateWithFunctions(&functions), &redisReaderFree), max_bytes_(max_bytes) {
   if (!reader_) throw std::bad_alloc();
+  reader_->privdata = &elements_;
 }
 
 ReplyReader::~ReplyReader() = default;
@@ -106,6 +109,7 @@ std::optional<Reply> ReplyReader::next() {
   }
   const std::unique_ptr<Reply> owner(static_cast<Reply*>(reply));
   fed_ = reader_->len - reader_->pos;
+  elements_ = 0;
   return std::move(*owner);
 }
 

@@ -47,7 +47,8 @@ class ReplyReader {
  private:
   std::unique_ptr<redisReader, void (*)(redisReader*)> reader_;
   const std::size_t max_bytes_;
-  std::size_t fed_ = 0;  // since the last complete reply
+  std::size_t fed_ = 0;       // since the last complete reply
+  std::size_t elements_ = 0;  // of the reply under way, in all its arrays
   std::string error_;
 };
 

@@ -151,7 +151,8 @@ TEST(RedisCluster, AnotherSeedAnswersForADeadOne) {
 
 TEST(RedisSentinel, TheClientFollowsTheMaster) {
   if (!installed(redis_server)) GTEST_SKIP() << redis_server << " is not installed";
-  Server first, second({"--replicaof", "127.0.0.1", std::to_string(first.port)});
+  const std::string now = "--repl-diskless-sync-delay";  // a replica is served at once
+  Server first({now, "0"}), second({now, "0", "--replicaof", "127.0.0.1", std::to_string(first.port)});
   ASSERT_TRUE(second.ask_until({"INFO", "replication"}, "master_link_status:up"));
   TempDir dir;
   std::ofstream(dir.file("sentinel.conf")) << "sentinel monitor main 127.0.0.1 " << first.port << " 1\n"
@@ -161,6 +162,8 @@ TEST(RedisSentinel, TheClientFollowsTheMaster) {
                     "127.0.0.1", "--dir", dir.file("")});
   const Time end = Clock::now() + limit;
   const auto ask = [&](const std::vector<std::string>& args) { return ask_port(port, args); };
+  while (ask({"SENTINEL", "DEBUG", "INFO-PERIOD", "50", "PING-PERIOD", "50"}).empty() && Clock::now() < end)
+    std::this_thread::sleep_for(20ms);
   while (ask({"SENTINEL", "replicas", "main"}).find("127.0.0.1:" + std::to_string(second.port)) == std::string::npos &&
          Clock::now() < end) {
     std::this_thread::sleep_for(20ms);

@@ -69,6 +69,18 @@ TEST(RedisResp, WhatIsDeclaredTakesNoMemoryAndWhatIsTooLongEnds) {
   }
 }
 
+TEST(RedisResp, ElementsAreCountedOverAllArrays) {
+  ReplyReader reader(100'000'000);
+  std::string bytes = "*30\r\n";
+  for (int i = 0; i < 30; ++i) {
+    bytes += "*50000\r\n";
+    for (int n = 0; n < 50'000; ++n) bytes += ":1\r\n";
+  }
+  reader.feed(bytes);
+  EXPECT_FALSE(reader.next());
+  EXPECT_TRUE(reader.failed());
+}
+
 TEST(RedisResp, RandomBytesNeverCrash) {
   std::minstd_rand random(1);
   static constexpr std::string_view alphabet = "+-:$*\r\n0123456789ax";
