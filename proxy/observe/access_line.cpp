@@ -171,6 +171,8 @@ char* write_access_line(char* out, const http::Exchange& exchange, std::string_v
   line.text(R"(,"cluster":)", exchange.cluster == nullptr ? std::string_view{} : exchange.cluster->name);
   line.text(R"(,"endpoint":)", exchange.endpoint == nullptr ? std::string_view{} : exchange.endpoint->name);
   line.text(R"(,"model":)", exchange.model);
+  line.text(R"(,"cache":)",
+            exchange.cache == http::CacheResult::none ? std::string_view{} : http::to_string(exchange.cache));
   line.number(R"(,"status":)", exchange.status);
   line.number(R"(,"bytes_in":)", exchange.bytes_in);
   line.number(R"(,"bytes_out":)", exchange.bytes_out);

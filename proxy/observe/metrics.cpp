@@ -76,6 +76,8 @@ std::string Metrics::text(const ScrapeInput& input) const {
   Scrape scrape(out, std::move(shards));
   scrape.plain();
   scrape.routes(routes);
+  scrape.cache_requests(routes);
+  scrape.cache(input.cache);
   scrape.endpoints(endpoints);
   scrape.states(input.endpoints);
   return out.take();
@@ -116,6 +118,26 @@ std::uint64_t Metrics::route_requests(std::string_view route) const {
     for (const Cell& count : row->finished) total += count.get();
   }
   return total;
+}
+
+std::array<std::uint64_t, cache_results> Metrics::cache_requests() const {
+  const std::lock_guard lock(mutex_);
+  std::array<std::uint64_t, cache_results> totals{};
+  for (const auto& shard : shards_) {
+    for (std::uint32_t row_index = 0; row_index < routes_.size(); ++row_index) {
+      const RouteRow* row = shard->route(row_index);
+      if (row == nullptr) continue;
+      for (std::size_t result = 0; result < cache_results; ++result) totals[result] += row->cache[result].get();
+    }
+  }
+  return totals;
+}
+
+std::uint64_t Metrics::total(Counter counter) const {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t sum = 0;
+  for (const auto& shard : shards_) sum += shard->get(counter);
+  return sum;
 }
 
 }  // namespace brink::observe

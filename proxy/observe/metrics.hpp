@@ -5,6 +5,7 @@
 // are listed under a mutex that only start-up, reload and scrape take.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -17,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "proxy/observe/cache_numbers.hpp"
 #include "proxy/observe/shard.hpp"
 #include "router/endpoint_state.hpp"
 
@@ -32,6 +34,7 @@ struct ScrapeInput {
   std::uint64_t access_log_dropped = 0;
   std::string_view version{};
   bool ready = false;
+  CacheNumbers cache{};
 };
 
 using EndpointLabels = std::pair<std::string, std::string>;  // cluster, endpoint
@@ -55,6 +58,9 @@ class Metrics {
   std::string text(const ScrapeInput& input) const;
   // Requests finished on a route so far, all workers together; 0 for a name never registered.
   std::uint64_t route_requests(std::string_view route) const;
+  // Requests finished so far by what the cache did for them, all routes and workers together; the first is always 0.
+  std::array<std::uint64_t, cache_results> cache_requests() const;
+  std::uint64_t total(Counter counter) const;  // all workers together
 
  private:
   void process_lines(TextWriter& out, const ScrapeInput& input) const;

@@ -114,6 +114,43 @@ void Scrape::routes(const std::vector<std::string>& names) {
   route_histogram(names, &RouteRow::first_byte);
 }
 
+void Scrape::cache_requests(const std::vector<std::string>& names) {
+  out_.metric("cache_requests_total", "counter",
+              "Requests finished by what the cache did for them; a route's lines appear with its first one.");
+  for (std::size_t row = 0; row < names.size(); ++row) {
+    std::array<std::uint64_t, cache_results> counts{};
+    for (std::size_t result = 0; result < cache_results; ++result) {
+      counts[result] = route_sum(row, [&](const RouteRow& found) { return found.cache[result].get(); });
+    }
+    if (counts == decltype(counts){}) continue;
+    for (std::size_t result = 1; result < cache_results; ++result) {
+      const auto word = http::to_string(static_cast<http::CacheResult>(result));
+      out_.line({{"route", names[row]}, {"result", word}}, counts[result]);
+    }
+  }
+}
+
+void Scrape::cache(const CacheNumbers& numbers) {
+  const auto one = [&](std::string_view metric, std::string_view type, std::string_view help, std::uint64_t value) {
+    out_.metric(metric, type, help);
+    out_.line({}, value);
+  };
+  const cache::MemoryStats& memory = numbers.memory;
+  one("cache_memory_entries", "gauge", "Responses in the memory tier, lists of variants included.", memory.entries);
+  one("cache_memory_bytes", "gauge", "Bytes they take, bookkeeping included.", memory.bytes);
+  one("cache_memory_budget_bytes", "gauge", "Bytes they may take; 0: the tier is off.", numbers.budget);
+  one("cache_memory_hits_total", "counter", "Look-ups that found an entry, fresh or not.", memory.hits);
+  one("cache_memory_misses_total", "counter", "Look-ups that found none.", memory.misses);
+  one("cache_memory_insertions_total", "counter", "Entries stored.", memory.insertions);
+  one("cache_memory_evictions_total", "counter", "Entries dropped for want of room.", memory.evictions);
+  one("cache_memory_expired_total", "counter", "Entries dropped because their use had ended.", memory.expired);
+  one("cache_memory_purged_total", "counter", "Entries purged, hard or soft.", memory.purged);
+  one("cache_memory_rejected_total", "counter", "Entries not stored because they were too large.", memory.rejected);
+  one("cache_flights", "gauge", "Backend calls under way that identical requests may follow.", numbers.flights);
+  one("cache_flights_bytes", "gauge", "Bytes of their answers, kept for storing.", numbers.flights_bytes);
+  one("cache_purge_records", "gauge", "Purges remembered for entries that arrive later.", numbers.purge_records);
+}
+
 void Scrape::endpoints(const std::vector<EndpointLabels>& names) {
   const auto counter = [&](std::string_view metric, std::string_view help, auto pick) {
     out_.metric(metric, "counter", help);

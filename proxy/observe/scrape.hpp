@@ -17,6 +17,8 @@ class Scrape {
 
   void plain();                                        // one number a worker: metric_names.hpp
   void routes(const std::vector<std::string>& names);  // row i has names[i]
+  void cache_requests(const std::vector<std::string>& names);
+  void cache(const CacheNumbers& numbers);
   void endpoints(const std::vector<EndpointLabels>& names);
   void states(std::span<const ScrapeInput::Endpoint> endpoints);
 

@@ -35,6 +35,7 @@ void Shard::finished(const http::Exchange& exchange, Time now) {
   const std::size_t digit = status_class(exchange.status);
   route.finished[digit].add(1);
   if (exchange.error != http::ErrorKind::none) route.errors[static_cast<std::size_t>(exchange.error)].add(1);
+  if (exchange.cache != http::CacheResult::none) route.cache[static_cast<std::size_t>(exchange.cache)].add(1);
   if (exchange.pipelined) add(Counter::pipelined);
   if (!exchange.tunnel) route.duration.record(now - exchange.start);
   const bool answered = exchange.first_byte != Time{};

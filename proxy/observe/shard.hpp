@@ -49,12 +49,15 @@ inline constexpr std::size_t error_kinds = 0
 #undef BRINK_COUNT
     ;
 
+inline constexpr std::size_t cache_results = static_cast<std::size_t>(http::CacheResult::bypass) + 1;
+
 struct RouteRow {
   Cell started;
   std::array<Cell, status_classes> finished;
   std::array<Cell, error_kinds> errors;
-  Histogram duration;    // first byte of the request to the end of the exchange; tunnels do not count
-  Histogram first_byte;  // first byte of the request to the backend's head
+  std::array<Cell, cache_results> cache;  // by what the cache did; none is not counted
+  Histogram duration;                     // first byte of the request to the end of the exchange; tunnels do not count
+  Histogram first_byte;                   // first byte of the request to the backend's head
   Cell bytes_in, bytes_out;
 };
 

@@ -95,6 +95,67 @@ TEST(Metrics, ErrorsAreNamedAndUnroutedRequestsCountToo) {
   EXPECT_EQ(seen.value(R"(brink_requests_total{route="chat",class="none"})"), 1);
 }
 
+TEST(Metrics, WhatTheCacheDidCountsByRouteAndResult) {
+  using http::CacheResult;
+  Metrics metrics;
+  Shard& first = metrics.add_shard();
+  Shard& second = metrics.add_shard();
+  http::Exchange done = exchange(metrics.route_row("chat"), 200);
+  for (const CacheResult result : {CacheResult::hit, CacheResult::hit, CacheResult::miss, CacheResult::bypass}) {
+    done.cache = result;
+    first.finished(done, t0);
+  }
+  done.cache = CacheResult::hit;
+  second.finished(done, t0);
+  second.finished(exchange(metrics.route_row("plain"), 200), t0);  // a route without a cache
+  second.add(Counter::redis_hits, 3);
+  first.add(Counter::redis_hits);
+
+  const Exposition seen(metrics.text({}));
+  EXPECT_EQ(seen.value(R"(brink_cache_requests_total{route="chat",result="hit"})"), 3);
+  EXPECT_EQ(seen.value(R"(brink_cache_requests_total{route="chat",result="miss"})"), 1);
+  EXPECT_EQ(seen.value(R"(brink_cache_requests_total{route="chat",result="bypass"})"), 1);
+  EXPECT_EQ(seen.value(R"(brink_cache_requests_total{route="chat",result="stale"})"), 0);
+  EXPECT_FALSE(seen.has(R"(brink_cache_requests_total{route="chat",result="none"})"));
+  EXPECT_FALSE(seen.has(R"(brink_cache_requests_total{route="plain",result="hit"})"));
+  const auto totals = metrics.cache_requests();
+  EXPECT_EQ(totals[static_cast<std::size_t>(CacheResult::hit)], 3U);
+  EXPECT_EQ(totals[static_cast<std::size_t>(CacheResult::bypass)], 1U);
+  EXPECT_EQ(totals[static_cast<std::size_t>(CacheResult::none)], 0U);
+  EXPECT_EQ(metrics.total(Counter::redis_hits), 4U);
+}
+
+TEST(Metrics, TheTiersTellTheirOwnNumbers) {
+  CacheNumbers numbers;
+  numbers.memory = {.entries = 1,
+                    .bytes = 2,
+                    .hits = 3,
+                    .misses = 4,
+                    .insertions = 5,
+                    .evictions = 6,
+                    .expired = 7,
+                    .purged = 8,
+                    .rejected = 9};
+  numbers.budget = 10;
+  numbers.flights = 11;
+  numbers.flights_bytes = 12;
+  numbers.purge_records = 13;
+  const Exposition seen(Metrics().text({.cache = numbers}));
+  EXPECT_EQ(seen.value("brink_cache_memory_entries"), 1);
+  EXPECT_EQ(seen.value("brink_cache_memory_bytes"), 2);
+  EXPECT_EQ(seen.value("brink_cache_memory_hits_total"), 3);
+  EXPECT_EQ(seen.value("brink_cache_memory_misses_total"), 4);
+  EXPECT_EQ(seen.value("brink_cache_memory_insertions_total"), 5);
+  EXPECT_EQ(seen.value("brink_cache_memory_evictions_total"), 6);
+  EXPECT_EQ(seen.value("brink_cache_memory_expired_total"), 7);
+  EXPECT_EQ(seen.value("brink_cache_memory_purged_total"), 8);
+  EXPECT_EQ(seen.value("brink_cache_memory_rejected_total"), 9);
+  EXPECT_EQ(seen.value("brink_cache_memory_budget_bytes"), 10);
+  EXPECT_EQ(seen.value("brink_cache_flights"), 11);
+  EXPECT_EQ(seen.value("brink_cache_flights_bytes"), 12);
+  EXPECT_EQ(seen.value("brink_cache_purge_records"), 13);
+}
+
 TEST(Metrics, WhatIsOpenShowsAsGauges) {
   Metrics metrics;
   Shard& shard = metrics.add_shard();
