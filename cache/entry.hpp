@@ -35,9 +35,7 @@ struct Freshness {
   bool must_revalidate = false;  // never stale: must-revalidate, proxy-revalidate or s-maxage
   bool always_validate = false;  // no-cache: stored, but validated before each use
 
-  Duration age(WallTime now) const {
-    return initial_age + (now > response_time ? now - response_time : Duration{});
-  }
+  Duration age(WallTime now) const { return initial_age + (now > response_time ? now - response_time : Duration{}); }
   Duration ttl(WallTime now) const { return lifetime - age(now); }  // negative once stale
 };
 

@@ -114,6 +114,11 @@ void Pipeline::take_route(http::Client& client, const Match& match, const ModelS
     upstream_.shard.started(exchange.route_metrics);
   }
   if (client.body_error() == http::BodyError::too_large) return client.fail(ErrorKind::body_too_large);
+  if (match.route->decompress_requests && model == nullptr) {
+    if (!client.decode_body()) return client.fail(ErrorKind::unsupported_coding);
+    if (client.body_error() == http::BodyError::too_large) return client.fail(ErrorKind::body_too_large);
+    if (client.body_error() != http::BodyError::none) return client.fail(ErrorKind::undecodable_body);
+  }
   const http::UpgradeCheck upgrade = http::check_upgrade(exchange.head);
   if (upgrade.error != ErrorKind::none) return client.fail(upgrade.error, upgrade.what);
   if (needs_model) {

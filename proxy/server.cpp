@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "conf/load.hpp"
+#include "proxy/admin/answer.hpp"
 #include "proxy/observe/log.hpp"
 #include "proxy/version.hpp"
 
@@ -55,7 +56,7 @@ int open_signals() {
 class Server::AdminHandler final : public http::Handler {
  public:
   explicit AdminHandler(const admin::Admin& admin) : admin_(admin) {}
-  void handle(http::Client& client) override { client.reply(admin_.handle(client.exchange().head)); }
+  void handle(http::Client& client) override { admin::answer(admin_, client); }
   void finished(http::Exchange&) override {}
 
  private:
@@ -169,6 +170,7 @@ void Server::apply(std::shared_ptr<const upstream::Snapshot> snapshot, std::map<
   shared_.max_connections.store(snapshot_->config->downstream.limits.connections, std::memory_order_relaxed);
   metrics_.set_config_generation(snapshot_->generation);
   shared_.tiers.configure(snapshot_->config->cache);
+  use_redis(snapshot_->config->cache);
   health_.use(snapshot_);
   for (const auto& worker : workers_) worker->use(snapshot_);
   for (auto& [key, listening] : bound) {
@@ -181,6 +183,20 @@ void Server::apply(std::shared_ptr<const upstream::Snapshot> snapshot, std::map<
     for (const auto& worker : workers_) worker->unlisten(key);
   }
   listening_ = wanted;
+}
+
+void Server::use_redis(const conf::CacheTiersConfig& config) {
+  if (!shared_.tiers.announce) {
+    shared_.tiers.announce = [this](const cache::PurgeNotice& notice) {
+      asio::post(control_.context, [this, notice] {
+        if (purges_) purges_->announce(notice);
+      });
+    };
+  }
+  if (config.redis == redis_) return;
+  redis_ = config.redis;
+  purges_.reset();
+  if (redis_) purges_ = std::make_unique<cached::PurgeChannel>(control_.context, shared_.tiers, *redis_);
 }
 
 admin::ReloadOutcome Server::reload() {
@@ -286,6 +302,7 @@ void Server::stop() {
   for (const auto& worker : workers_) worker->join();
   workers_.clear();
   health_.stop();
+  purges_.reset();
   if (admin_listener_) admin_listener_->stop();
   if (admin_service_) admin_service_->close_all();
   control_.context.restart();
@@ -301,6 +318,24 @@ std::vector<observe::ScrapeInput::Endpoint> Server::scraped_endpoints() const {
     }
   }
   return result;
+}
+
+observe::CacheNumbers Server::cache_numbers() const {
+  const cached::Tiers& tiers = shared_.tiers;
+  return {tiers.memory.stats(), snapshot_->config->cache.memory, tiers.flights.size(), tiers.flights.kept(),
+          tiers.purges.records()};
+}
+
+admin::CacheView Server::cache_view() const {
+  using observe::Counter;
+  return {cache_numbers(),
+          metrics_.cache_requests(),
+          shared_.tiers.purges_known.load(std::memory_order_relaxed),
+          metrics_.total(Counter::redis_hits),
+          metrics_.total(Counter::redis_misses),
+          metrics_.total(Counter::redis_errors),
+          metrics_.total(Counter::redis_timeouts),
+          metrics_.total(Counter::redis_unreadable)};
 }
 
 admin::Sources Server::admin_sources() {
@@ -320,9 +355,16 @@ admin::Sources Server::admin_sources() {
   sources.drain = [this] { drain(); };
   sources.metrics = [this] {
     const auto endpoints = scraped_endpoints();
-    return metrics_.text({endpoints, log_->dropped(), version, !draining_});
+    return metrics_.text({endpoints, log_->dropped(), version, !draining_, cache_numbers()});
   };
   sources.route_requests = [this](std::string_view route) { return metrics_.route_requests(route); };
+  sources.cache = [this] { return cache_view(); };
+  sources.purge = [this](const cache::Purge& what, bool soft) {
+    const cache::PurgeNotice notice{what, soft, cached::wall_now()};
+    const std::size_t purged = shared_.tiers.purge(what, soft, notice.at, notice.at);
+    if (shared_.tiers.announce) shared_.tiers.announce(notice);
+    return purged;
+  };
   return sources;
 }
 

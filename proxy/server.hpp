@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "proxy/admin/admin.hpp"
+#include "proxy/cached/purge_channel.hpp"
 #include "proxy/snapshot_builder.hpp"
 #include "proxy/upstream/health.hpp"
 #include "proxy/worker.hpp"
@@ -44,10 +45,13 @@ class Server {
   void apply(std::shared_ptr<const upstream::Snapshot> snapshot, std::map<std::string, Listening> bound,
              const ListenerKeys& wanted);
   void warn_about_restart(const conf::Config& next) const;
+  void use_redis(const conf::CacheTiersConfig& config);
   void drain();
   void check_drained();
   void stop();
   admin::Sources admin_sources();
+  observe::CacheNumbers cache_numbers() const;
+  admin::CacheView cache_view() const;
   std::vector<observe::ScrapeInput::Endpoint> scraped_endpoints() const;
 
   const std::vector<std::string> files_;
@@ -64,6 +68,8 @@ class Server {
   std::vector<std::unique_ptr<Worker>> workers_;
   ListenerKeys listening_;
   upstream::HealthChecker health_;
+  std::unique_ptr<cached::PurgeChannel> purges_;
+  std::optional<conf::RedisConfig> redis_;  // of `purges_`
   boost::asio::steady_timer drain_timer_;
   net::Time drain_deadline_{};
   std::unique_ptr<admin::Admin> admin_;

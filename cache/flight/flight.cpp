@@ -9,11 +9,12 @@ void Flight::set_publisher(WakerPtr publisher) {
   publisher_ = std::move(publisher);
 }
 
-void Flight::open(EntryPtr head, bool shared) {
+void Flight::open(EntryPtr head, EntryPtr others) {
   const std::lock_guard lock(mutex_);
   head_ = std::move(head);
-  shared_ = shared;
-  if (!shared) keeping_ = false;
+  others_ = std::move(others);
+  shared_ = others_ != nullptr;
+  if (!shared_) keeping_ = false;
   phase_ = Phase::streaming;
   wake_all();
 }
@@ -23,6 +24,7 @@ bool Flight::append(Piece piece) {
   held_ += piece->text.size();
   pieces_.push_back(std::move(piece));
   wake_all();
+  if (followers_.empty() && !keeping_) drop_taken();  // or it would wait for nobody
   paused_ = is_congested();
   return !paused_;
 }
@@ -69,7 +71,8 @@ Flight::News Flight::look(Ticket ticket) {
   News news;
   news.phase = phase_;
   news.shared = shared_ || ticket->leader;
-  news.head = head_;
+  news.kept = keeping_;
+  news.head = ticket->leader ? head_ : others_;
   news.entry = entry_;
   if (phase_ == Phase::complete) news.trailers = trailers_;
   if (phase_ == Phase::failed) news.failure = failure_;

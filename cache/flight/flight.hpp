@@ -18,15 +18,10 @@
 #include <vector>
 
 #include "cache/entry.hpp"
+#include "cache/flight/bytes.hpp"
 #include "cache/flight/waker.hpp"
 
 namespace brink::cache {
-
-struct Bytes : boost::intrusive_ref_counter<Bytes, boost::thread_safe_counter> {
-  explicit Bytes(std::string_view bytes) : text(bytes) {}
-  const std::string text;
-};
-using Piece = boost::intrusive_ptr<const Bytes>;
 
 // Why there is no answer. The numbers are the embedder's.
 struct Failure {
@@ -44,8 +39,9 @@ class Flight : public boost::intrusive_ref_counter<Flight, boost::thread_safe_co
 
   // The leader's side. `publisher` is woken when there is room again, or when the last follower has left.
   void set_publisher(WakerPtr publisher);
-  // The head is here: an Entry without body. Not `shared`: it is the leader's own client's alone.
-  void open(EntryPtr head, bool shared);
+  // The head is here, as Entries without body: what the leader's own client may see, and what the others may. nullptr
+  // for those: the answer is the leader's own client's alone.
+  void open(EntryPtr head, EntryPtr others);
   bool append(Piece piece);  // false: pause until congested() is false
   void stop_keeping();       // the answer will not be stored
   // The answer is whole. `entry`: what to answer with instead of the pieces, as after a validation; or what was stored.
@@ -63,11 +59,12 @@ class Flight : public boost::intrusive_ref_counter<Flight, boost::thread_safe_co
   using Ticket = std::list<Follower>::iterator;
   struct News {
     Phase phase = Phase::waiting;
-    bool shared = true;   // false: go on your own
-    EntryPtr head;        // from `streaming` on; nullptr if `entry` is all there is
-    EntryPtr entry;       // with `complete`, perhaps
-    std::string trailers;  // with `complete`; field lines
-    Failure failure;       // with `failed`
+    bool shared = true;         // false: go on your own
+    bool kept = true;           // it may still be stored: nothing is dropped while it is waited for
+    EntryPtr head;              // from `streaming` on; nullptr if `entry` is all there is
+    EntryPtr entry;             // with `complete`, perhaps
+    std::string trailers;       // with `complete`; field lines
+    Failure failure;            // with `failed`
     std::vector<Piece> pieces;  // those not seen yet
   };
   Ticket follow(WakerPtr waker, bool leader);
@@ -76,8 +73,8 @@ class Flight : public boost::intrusive_ref_counter<Flight, boost::thread_safe_co
   std::size_t followers() const;
 
  private:
-  void wake_all();          // REQUIRES: the lock
-  void drop_taken();        // REQUIRES: the lock
+  void wake_all();            // REQUIRES: the lock
+  void drop_taken();          // REQUIRES: the lock
   bool is_congested() const;  // REQUIRES: the lock
 
   const std::string key_;
@@ -87,12 +84,13 @@ class Flight : public boost::intrusive_ref_counter<Flight, boost::thread_safe_co
   bool keeping_ = true;
   bool paused_ = false;  // append() said so
   EntryPtr head_;
+  EntryPtr others_;  // the head for all but the leader
   EntryPtr entry_;
   std::string trailers_;
   Failure failure_;
   std::deque<Piece> pieces_;
-  std::size_t first_ = 0;   // index of the front piece
-  std::size_t held_ = 0;    // bytes in `pieces_`
+  std::size_t first_ = 0;  // index of the front piece
+  std::size_t held_ = 0;   // bytes in `pieces_`
   std::list<Follower> followers_;
   WakerPtr publisher_;
 };

@@ -3,15 +3,16 @@
 namespace brink::cache {
 
 FlightTable::Joined FlightTable::join(const std::string& key, WakerPtr waker, std::size_t max_followers,
-                                      Clock::time_point now) {
+                                      Clock::time_point now, const std::function<bool()>& arrived) {
   Shard& shard = this->shard(key);
   const std::lock_guard lock(shard.mutex);
-  if (const auto alone = shard.alone.find(key); alone != shard.alone.end() && alone->second > now) return {};
+  if (const auto alone = shard.alone.find(hash_of(key)); alone != shard.alone.end() && alone->second > now) return {};
   const auto found = shard.flights.find(key);
   if (found != shard.flights.end()) {
     if (found->second->followers() > max_followers) return {};
     return {Role::follow, found->second, found->second->follow(std::move(waker), false)};
   }
+  if (arrived && arrived()) return {Role::look, nullptr, {}};
   FlightPtr flight(new Flight(key));
   shard.flights.emplace(key, flight);
   const Flight::Ticket ticket = flight->follow(std::move(waker), true);
@@ -37,18 +38,12 @@ void FlightTable::remove(const Flight& flight) {
 void FlightTable::remember_alone(const std::string& key, Clock::time_point until) {
   Shard& shard = this->shard(key);
   const std::lock_guard lock(shard.mutex);
-  const auto [found, fresh] = shard.alone.insert_or_assign(key, until);
+  const auto [found, fresh] = shard.alone.insert_or_assign(hash_of(key), until);
   if (!fresh) return;
-  shard.alone_order.push_back(key);
+  shard.alone_order.push_back(found->first);
   if (shard.alone_order.size() <= max_alone) return;
   shard.alone.erase(shard.alone_order.front());
   shard.alone_order.pop_front();
-}
-
-bool FlightTable::reserve(std::size_t bytes) {
-  if (kept_.fetch_add(bytes) + bytes <= budget_) return true;
-  kept_.fetch_sub(bytes);
-  return false;
 }
 
 std::size_t FlightTable::size() const {

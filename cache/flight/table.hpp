@@ -3,9 +3,9 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -21,6 +21,7 @@ class FlightTable {
     lead,    // make the call; the flight is in the table
     follow,  // somebody makes it
     alone,   // the answer cannot be shared, or too many wait: call without a flight
+    look,    // an answer has arrived since: look into the cache again
   };
   struct Joined {
     Role role = Role::alone;
@@ -30,9 +31,12 @@ class FlightTable {
   using Clock = std::chrono::steady_clock;
 
   // `bytes`: what all flights together may keep for storing.
-  explicit FlightTable(std::size_t bytes) : budget_(bytes) {}
+  explicit FlightTable(std::size_t bytes) : budget(bytes) {}
 
-  Joined join(const std::string& key, WakerPtr waker, std::size_t max_followers, Clock::time_point now);
+  // `arrived` is asked before a new call: whether the cache has what it had not when this request looked. Who stores
+  // an answer does so before remove(), so between the two a request finds either the answer or the flight.
+  Joined join(const std::string& key, WakerPtr waker, std::size_t max_followers, Clock::time_point now,
+              const std::function<bool()>& arrived = {});
   // A call without followers, such as a refresh in the background; nullptr if one is on its way.
   FlightPtr lead(const std::string& key);
   // Nobody finds it any more; those who follow go on. Once for each flight.
@@ -40,13 +44,9 @@ class FlightTable {
   // The answers to this key cannot be shared: until then, requests go on their own at once.
   void remember_alone(const std::string& key, Clock::time_point until);
 
-  // Memory for what flights keep: false when the budget is used up; then the answer is not stored.
-  bool reserve(std::size_t bytes);
-  void release(std::size_t bytes) { kept_.fetch_sub(bytes); }
-  void set_budget(std::size_t bytes) { budget_ = bytes; }
+  std::size_t size() const;  // flights on their way
 
-  std::size_t size() const;        // flights on their way
-  std::size_t kept() const { return kept_; }
+  Budget budget;  // for what flights keep; an answer that finds no room is not stored
 
  private:
   static constexpr std::size_t shards = 16;
@@ -54,14 +54,14 @@ class FlightTable {
   struct Shard {
     mutable std::mutex mutex;
     std::unordered_map<std::string, FlightPtr> flights;
-    std::unordered_map<std::string, Clock::time_point> alone;
-    std::deque<std::string> alone_order;
+    // By the hash of the key: keys are long, and a mistake costs a call.
+    std::unordered_map<std::size_t, Clock::time_point> alone;
+    std::deque<std::size_t> alone_order;
   };
-  Shard& shard(std::string_view key) { return shards_[std::hash<std::string_view>()(key) % shards]; }
+  static std::size_t hash_of(std::string_view key) { return std::hash<std::string_view>()(key); }
+  Shard& shard(std::string_view key) { return shards_[hash_of(key) % shards]; }
 
   std::array<Shard, shards> shards_;
-  std::atomic<std::size_t> budget_;
-  std::atomic<std::size_t> kept_{0};
 };
 
 }  // namespace brink::cache

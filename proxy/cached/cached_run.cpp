@@ -17,8 +17,8 @@ CachedRun::CachedRun(WorkerTiers& tiers, Forwarder& forwarder, http::Client& cli
       forwarder_(forwarder),
       route_(route),
       alone_(std::move(alone)),
-      waker_(new cache::Waker(tiers.loop.context, [](void* self) { static_cast<CachedRun*>(self)->on_news(); }, this)) {
-}
+      waker_(new cache::Waker(
+          tiers.loop.context, [](void* self) { static_cast<CachedRun*>(self)->on_news(); }, this)) {}
 
 CachedRun::~CachedRun() {
   leave();
@@ -33,27 +33,45 @@ std::vector<cache::Field> CachedRun::request_fields() const {
 }
 
 void CachedRun::look_up(const std::string& key) {
-  if (cache::EntryPtr entry = tiers_.find(key)) return found(std::move(entry));
+  cache::EntryPtr entry = tiers_.find(key);
+  if (!looked_) first_found_ = entry.get();
+  looked_ = true;
+  if (entry) return found(std::move(entry));
   if (!tiers_.has_shared_tier()) return found(nullptr);
-  lookup_ = tiers_.find_shared(key, config().max_object, [this](cache::EntryPtr entry) {
+  lookup_ = tiers_.find_shared(key, config().max_object, [this](cache::EntryPtr shared) {
     const intrusive_ptr<CachedRun> self(this);
     lookup_ = 0;
-    if (!over_) found(std::move(entry));
+    if (!over_) found(std::move(shared));
   });
 }
 
 void CachedRun::join(const std::string& key) {
   key_ = key;
-  if (!config().coalesce) return go_alone();
-  FlightTable::Joined joined =
-      tiers_.shared.flights.join(key, waker_, config().followers, FlightTable::Clock::now());
+  FlightTable::Joined joined;
+  if (config().coalesce) {
+    joined = tiers_.shared.flights.join(key, waker_, config().followers, FlightTable::Clock::now(),
+                                        [this] { return arrived(); });
+  } else {
+    joined.role = FlightTable::Role::lead;
+    joined.flight = cache::FlightPtr(new Flight(key));
+    joined.ticket = joined.flight->follow(waker_, true);
+  }
   if (joined.role == FlightTable::Role::alone) return go_alone();
+  if (joined.role == FlightTable::Role::look) {
+    looked_again_ = true;
+    return look_again();
+  }
   flight_ = std::move(joined.flight);
   ticket_ = joined.ticket;
   if (joined.role == FlightTable::Role::follow) return on_news();
   fetch_ = intrusive_ptr<Fetch>(new Fetch(tiers_, flight_, recipe(), order(), client_.exchange()));
   const intrusive_ptr<Fetch> fetch = fetch_;
   fetch->start(forwarder_, route_);
+}
+
+// Somebody's answer was stored after this request had looked for it.
+bool CachedRun::arrived() const {
+  return looked_ && !looked_again_ && tiers_.find(first_key()).get() != first_found_;
 }
 
 void CachedRun::fetch_in_background(const std::string& key) {
@@ -81,7 +99,8 @@ void CachedRun::send(const http::ResponseHead& head, std::string_view lines, std
   leave();
   kept_ = std::move(kept);
   begun_ = true;
-  client_.begin_response(head, lines);
+  const bool is_whole = kept_ && body.data() == kept_->body.data() && body.size() == kept_->body.size();
+  if (client_.begin_response(head, lines, is_whole ? kept_->zstd.size() : 0)) body = kept_->zstd;
   if (client_.send_body(body, true)) {
     over_ = true;
     return client_.finish();
@@ -101,19 +120,17 @@ void CachedRun::handle(Flight::News news) {
   if (news.phase == Flight::Phase::failed) return fail(news.failure);
   const bool collapsed = fetch_ == nullptr;
   if (!begun_ && collapsed && (!news.shared || (news.head && !matches(*news.head)))) return go_alone();
-  if (!begun_ && news.entry) {
+  // Who caused the call sees the answer's own head, with what is for it alone.
+  if (!begun_ && news.entry && (collapsed || needs_whole_ || news.head == nullptr)) {
     leave();
     return answer(news.entry, collapsed);
   }
-  for (cache::Piece& piece : news.pieces) {
-    waiting_ += piece->text.size();
-    pieces_.push_back(std::move(piece));
-  }
+  for (cache::Piece& piece : news.pieces) pieces_.push_back(std::move(piece));
   complete_ = news.phase == Flight::Phase::complete;
   trailers_ = std::move(news.trailers);
   if (!begun_) {
     if (news.head == nullptr) return;
-    if (needs_whole_ && !complete_ && waiting_ <= config().max_object) return;
+    if (needs_whole_ && !complete_ && news.kept) return;
     begin(news);
   }
   pass_on();
@@ -121,20 +138,15 @@ void CachedRun::handle(Flight::News news) {
 
 void CachedRun::begin(const Flight::News& news) {
   begun_ = true;
-  if (news.head->attachment == nullptr) {
-    over_ = true;
-    return client_.fail(ErrorKind::internal, "the head of a shared answer is not readable");
-  }
   const bool collapsed = fetch_ == nullptr;
   client_.exchange().cache = collapsed ? http::CacheResult::collapsed : http::CacheResult::miss;
-  client_.begin_response(head_of(*news.head), lines_for_fetched(*news.head, collapsed));
+  client_.begin_response(head_of(*news.head), lines_for_fetched(collapsed, news.entry != nullptr));
 }
 
 void CachedRun::pass_on() {
   while (!over_ && !paused_ && !pieces_.empty()) {
     sending_ = std::move(pieces_.front());
     pieces_.pop_front();
-    waiting_ -= sending_->text.size();
     head_out_ = true;
     const bool last = complete_ && pieces_.empty();
     paused_ = !client_.send_body(sending_->text, last, last ? std::string_view(trailers_) : std::string_view{});

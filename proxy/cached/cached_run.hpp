@@ -33,8 +33,11 @@ class CachedRun : public http::Run {
   virtual void answer(const cache::EntryPtr& entry, bool collapsed) = 0;
   // Whether an answer that was fetched for another request is the answer to this one.
   virtual bool matches(const cache::Entry&) { return true; }
-  // Field lines that go with an answer that is passed on as it comes.
-  virtual std::string lines_for_fetched(const cache::Entry& head, bool collapsed) = 0;
+  // Field lines that go with an answer that is passed on as it comes. `stored`: it is already known that it is.
+  virtual std::string lines_for_fetched(bool collapsed, bool stored) = 0;
+  // What the first look_up asked for, and a way to begin with it anew.
+  virtual const std::string& first_key() const = 0;
+  virtual void look_again() = 0;
 
   void look_up(const std::string& key);
   void join(const std::string& key);
@@ -48,12 +51,12 @@ class CachedRun : public http::Run {
 
   WorkerTiers& tiers_;
   http::Client& client_;
-  bool needs_whole_ = false;   // the client wants part of the answer: wait for all of it
-  bool memory_only_ = false;
-  std::string own_body_;       // made for this client
+  bool needs_whole_ = false;  // the client wants part of the answer: wait for all of it
+  std::string own_body_;  // made for this client
   std::unique_ptr<StoredHead> own_head_;
 
  private:
+  bool arrived() const;
   void on_news();
   void handle(cache::Flight::News news);
   void begin(const cache::Flight::News& news);
@@ -67,13 +70,15 @@ class CachedRun : public http::Run {
   Alone alone_;
   cache::WakerPtr waker_;
   std::uint64_t lookup_ = 0;  // under way in the shared tier
+  const cache::Entry* first_found_ = nullptr;  // by the first look_up, to be compared with
+  bool looked_ = false;
+  bool looked_again_ = false;
   std::string key_;           // of the flight
   cache::FlightPtr flight_;
   cache::Flight::Ticket ticket_{};
   boost::intrusive_ptr<Fetch> fetch_;  // if this run leads
   unsigned takeovers_ = 0;
   std::deque<cache::Piece> pieces_;  // to be sent
-  std::size_t waiting_ = 0;          // bytes of them
   cache::Piece sending_;
   cache::EntryPtr kept_;
   std::string trailers_;

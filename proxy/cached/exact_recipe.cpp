@@ -15,8 +15,8 @@ namespace {
 
 // What was said of one call and not of its answer: rates, times, whose cookie.
 bool is_of_one_call(std::string_view name) {
-  for (const std::string_view one : {"set-cookie", "retry-after", "openai-processing-ms", "server-timing", "x-request-id",
-                                     "request-id", "cf-ray", "strict-transport-security"}) {
+  for (const std::string_view one : {"set-cookie", "retry-after", "openai-processing-ms", "server-timing",
+                                     "x-request-id", "request-id", "cf-ray", "strict-transport-security"}) {
     if (http::iequals(name, one)) return true;
   }
   for (const std::string_view start : {"x-ratelimit-", "ratelimit", "anthropic-ratelimit-", "x-envoy-", "x-brink-"}) {
@@ -28,7 +28,7 @@ bool is_of_one_call(std::string_view name) {
 }  // namespace
 
 ExactRecipe::ExactRecipe(const http::Exchange& cause, std::string key, std::string url, const inference::Facts& facts)
-    : key_(std::move(key)), url_(std::move(url)), route_(cause.route->name), facts_(facts), config_(cause.route->cache) {}
+    : key_(std::move(key)), url_(std::move(url)), route_(*cause.route), facts_(facts), config_(route_.cache) {}
 
 Recipe::Opened ExactRecipe::on_head(const http::ResponseHead& head) {
   std::vector<cache::Field> fields;
@@ -40,8 +40,7 @@ Recipe::Opened ExactRecipe::on_head(const http::ResponseHead& head) {
   while (type.ends_with(' ')) type.remove_suffix(1);
   Opened opened;
   const bool stream = http::iequals(type, "text/event-stream");
-  const cache::http::ResponseDirectives said =
-      cache::http::response_directives(fields, cache::http::default_targets());
+  const cache::http::ResponseDirectives said = cache::http::response_directives(fields, cache::http::default_targets());
   if (head.status != 200) {
     opened.reason = "the status is not 200";
   } else if (!stream && !http::iequals(type, "application/json")) {
@@ -59,10 +58,11 @@ Recipe::Opened ExactRecipe::on_head(const http::ResponseHead& head) {
   entry_->key = key_;
   entry_->status = 200;
   entry_->url = url_;
-  entry_->route = route_;
+  entry_->route = route_.name;
   entry_->model = facts_.model;
   entry_->tags = cache::http::response_tags(fields);
   entry_->head = cache::http::head_text(cache::http::storable_fields(fields, {}));
+  opened.lines = entry_->head;
   if (stream) recorder_.emplace(facts_.endpoint, facts_.choices, config_.max_object);
   return opened;
 }
@@ -83,6 +83,7 @@ std::vector<cache::EntryPtr> ExactRecipe::make(std::string body) {
   entry_->freshness.lifetime = config_.ttl;
   entry_->useful_until = entry_->freshness.response_time + config_.ttl;
   entry_->index_fields();
+  add_zstd(*entry_, route_);
   if (!attach_head(*entry_)) return {};
   return {entry_};
 }

@@ -24,9 +24,9 @@ class ExactRecipe final : public Recipe {
  private:
   const std::string key_;
   const std::string url_;
-  const std::string route_;
+  const conf::RouteConfig& route_;  // of the pinned snapshot, which the fetch holds
   const cache::inference::Facts facts_;
-  const conf::CacheConfig& config_;  // of the pinned snapshot, which the fetch holds
+  const conf::CacheConfig& config_;
   std::optional<cache::inference::StreamRecorder> recorder_;  // of an event stream
   boost::intrusive_ptr<cache::Entry> entry_;                  // without its body yet
 };

@@ -34,6 +34,7 @@ bool is_left_out(const http::Field& field) {
     case FieldId::keep_alive:
     case FieldId::te:
     case FieldId::trailer:
+    case FieldId::content_encoding:  // it is decoded by now
       return true;
     default:
       return false;
@@ -55,7 +56,8 @@ void ExactRun::start() {
   const http::RequestHead& head = client_.exchange().head;
   directives_ = cache::http::request_directives(request_fields());
   const bool unknown = inference::endpoint_of(head.method_text, path_) == inference::Endpoint::other;
-  if (unknown || directives_.no_store || head.has_upgrade || head.find(http::FieldId::content_encoding) != nullptr) {
+  if (unknown || directives_.no_store || head.has_upgrade ||
+      (head.find(http::FieldId::content_encoding) != nullptr && !client_.exchange().body_decoded)) {
     return go_alone();
   }
   on_body();
@@ -83,8 +85,8 @@ void ExactRun::look() {
   const http::Exchange& exchange = client_.exchange();
   std::string_view query = exchange.head.query;
   if (!query.empty()) query.remove_prefix(1);
-  const auto when = config().when == conf::CacheConfig::When::always ? inference::When::always
-                                                                     : inference::When::repeatable;
+  const auto when =
+      config().when == conf::CacheConfig::When::always ? inference::When::always : inference::When::repeatable;
   keyed_ = tiers_.request_key.make(
       {exchange.head.method_text, path_, query, exchange.route->name, scope, fields, {}, body_}, when);
   if (keyed_.refused != nullptr) return go_alone();
@@ -106,9 +108,7 @@ void ExactRun::found(EntryPtr entry) {
 }
 
 // Streamed and plain requests do not follow each other: what they get on the way is not the same.
-void ExactRun::fetch() {
-  join(key_ + (keyed_.facts.stream ? (keyed_.facts.include_usage ? "\nu" : "\ns") : "\np"));
-}
+void ExactRun::fetch() { join(key_ + (keyed_.facts.stream ? (keyed_.facts.include_usage ? "\nu" : "\ns") : "\np")); }
 
 bool ExactRun::serve(const EntryPtr& entry, bool hit, bool collapsed) {
   const inference::Form wanted{keyed_.facts.stream, keyed_.facts.include_usage};
@@ -144,8 +144,8 @@ bool ExactRun::serve(const EntryPtr& entry, bool hit, bool collapsed) {
   status.ttl = std::chrono::floor<std::chrono::seconds>(entry->freshness.ttl(now));
   client_.exchange().cache = hit ? CacheResult::hit : collapsed ? CacheResult::collapsed : CacheResult::miss;
   const auto age = std::chrono::floor<std::chrono::seconds>(entry->freshness.age(now));
-  send(*head, "age: " + std::to_string(age.count()) + "\r\ncache-status: " + format_cache_status(status) + "\r\n",
-       body, entry);
+  send(*head, "age: " + std::to_string(age.count()) + "\r\ncache-status: " + format_cache_status(status) + "\r\n", body,
+       entry);
   return true;
 }
 
@@ -167,15 +167,17 @@ Fetch::Order ExactRun::order() {
     if (is_left_out(field) || (head.nominates && head.nominated(field.name))) continue;
     order.head.append(field.name).append(": ").append(field.value).append("\r\n");
   }
+  if (head.find(http::FieldId::host) == nullptr) order.head.append("host: ").append(head.authority).append("\r\n");
   order.head.append("content-length: ").append(std::to_string(body_.size())).append("\r\n\r\n");
   order.body = body_;
   order.max_object = config().max_object;
   return order;
 }
 
-std::string ExactRun::lines_for_fetched(const cache::Entry&, bool collapsed) {
+std::string ExactRun::lines_for_fetched(bool collapsed, bool stored) {
   CacheStatus status;
   status.forward = directives_.no_cache ? Forward::request : Forward::uri_miss;
+  status.stored = stored;
   status.collapsed = collapsed;
   return "cache-status: " + format_cache_status(status) + "\r\n";
 }

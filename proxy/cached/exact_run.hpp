@@ -25,7 +25,9 @@ class ExactRun final : public CachedRun {
   std::unique_ptr<Recipe> recipe() override;
   Fetch::Order order() override;
   void answer(const cache::EntryPtr& entry, bool collapsed) override;
-  std::string lines_for_fetched(const cache::Entry& head, bool collapsed) override;
+  std::string lines_for_fetched(bool collapsed, bool stored) override;
+  const std::string& first_key() const override { return key_; }
+  void look_again() override { look_up(key_); }
 
   void look();
   bool serve(const cache::EntryPtr& entry, bool hit, bool collapsed);

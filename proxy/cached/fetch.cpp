@@ -9,13 +9,28 @@ using http::ErrorKind;
 
 namespace {
 constexpr http::Limits request_limits{2 * 1024 * 1024, 20'000, 1024 * 1024};  // it was within the listener's already
+
+// The head for those whose request did not cause the call. nullptr if there is none for them.
+cache::EntryPtr head_for_others(const http::ResponseHead& head, Recipe::Opened opened) {
+  const intrusive_ptr<cache::Entry> entry(new cache::Entry);
+  std::unique_ptr<StoredHead> stored = StoredHead::make(head.status, opened.lines);
+  if (stored == nullptr) return nullptr;
+  stored->set_framing(head);
+  entry->status = head.status;
+  entry->attachment = std::move(stored);
+  if (!opened.vary.empty()) entry->vary.push_back(std::move(opened.vary));
+  entry->key = std::move(opened.vary_key);
+  return entry;
 }
+
+}  // namespace
 
 Fetch::Fetch(WorkerTiers& tiers, cache::FlightPtr flight, std::unique_ptr<Recipe> recipe, Order order,
              const http::Exchange& cause)
     : tiers_(tiers),
       flight_(std::move(flight)),
-      waker_(new cache::Waker(tiers.loop.context, [](void* self) { static_cast<Fetch*>(self)->on_woken(); }, this)),
+      waker_(new cache::Waker(
+          tiers.loop.context, [](void* self) { static_cast<Fetch*>(self)->on_woken(); }, this)),
       recipe_(std::move(recipe)),
       order_(std::move(order)),
       peer_(cause.peer),
@@ -53,19 +68,23 @@ bool Fetch::rewind_body() {
   return true;
 }
 
-void Fetch::begin_response(const http::ResponseHead& head, std::string_view) {
+bool Fetch::begin_response(const http::ResponseHead& head, std::string_view, std::uint64_t) {
   exchange_.status = head.status;
   Recipe::Opened opened = recipe_->on_head(head);
   if (opened.instead) {
     if (opened.store_instead) tiers_.store(opened.instead, asked_at_);
     settled_ = true;
     flight_->complete(std::move(opened.instead), {});
-    return stop_storing();
+    stop_storing();
+    return false;
   }
-  const intrusive_ptr<cache::Entry> shown(new cache::Entry);
-  shown->status = head.status;
-  shown->attachment = StoredHead::copy(head);
-  if (shown->attachment == nullptr) return;  // the parser took it a moment ago; send_body reports it
+  const intrusive_ptr<cache::Entry> own(new cache::Entry);
+  own->status = head.status;
+  own->attachment = StoredHead::copy(head);
+  if (own->attachment == nullptr) {
+    fail_followers(ErrorKind::internal, "the head of the answer could not be kept");
+    return false;
+  }
   storing_ = opened.store && (!head.has_content_length || head.content_length <= order_.max_object);
   if (!storing_) {
     if (order_.alone_for.count() > 0) {
@@ -73,24 +92,22 @@ void Fetch::begin_response(const http::ResponseHead& head, std::string_view) {
     }
     stop_storing();
   }
-  if (!opened.vary.empty()) shown->vary.push_back(std::move(opened.vary));
-  shown->key = std::move(opened.vary_key);
-  flight_->open(shown, opened.store);
+  flight_->open(own, opened.store ? head_for_others(head, std::move(opened)) : nullptr);
   exchange_.head_sent = true;
+  return false;
 }
 
 bool Fetch::send_body(std::string_view piece, bool last, std::string_view trailers) {
   if (last) trailers_ = trailers;
   if (settled_ || piece.empty()) return true;
-  cache::Piece shared(new cache::Bytes(piece));
-  if (storing_) {
-    const bool fits = size_ + piece.size() <= order_.max_object && tiers_.shared.flights.reserve(piece.size());
-    if (fits) {
-      pieces_.push_back(shared);
-      size_ += piece.size();
-    }
-    if (!fits || !recipe_->on_piece(piece)) stop_storing();
+  cache::Budget& budget = tiers_.shared.flights.budget;
+  const bool fits = storing_ && size_ + piece.size() <= order_.max_object && budget.take(piece.size());
+  cache::Piece shared(new cache::Bytes(piece, fits ? &budget : nullptr));
+  if (fits) {
+    pieces_.push_back(shared);
+    size_ += piece.size();
   }
+  if (storing_ && (!fits || !recipe_->on_piece(piece))) stop_storing();
   paused_ = !flight_->append(std::move(shared));
   return !paused_;
 }
@@ -98,12 +115,23 @@ bool Fetch::send_body(std::string_view piece, bool last, std::string_view traile
 // From here on the answer is for those who follow it already.
 void Fetch::stop_storing() {
   storing_ = false;
-  if (listed_) tiers_.shared.flights.remove(*flight_);
-  listed_ = false;
+  unlist();
   flight_->stop_keeping();
-  tiers_.shared.flights.release(size_);
   size_ = 0;
   pieces_.clear();
+  if (order_.background && !settled_) waker_->wake();  // perhaps it is for nobody now
+}
+
+void Fetch::unlist() {
+  if (listed_) tiers_.shared.flights.remove(*flight_);
+  listed_ = false;
+}
+
+// Who takes over must not find this flight again.
+void Fetch::fail_followers(ErrorKind kind, std::string_view detail) {
+  settled_ = true;
+  unlist();
+  flight_->fail({static_cast<unsigned>(kind), std::string(detail)});
 }
 
 void Fetch::finish() {
@@ -129,12 +157,12 @@ void Fetch::fail(ErrorKind kind, std::string_view detail) {
   const intrusive_ptr<Fetch> self(this);
   exchange_.fail(kind, exchange_.stop, detail);
   if (!settled_) {
-    settled_ = true;
     cache::EntryPtr instead = exchange_.head_sent ? nullptr : recipe_->on_failure(kind);
     if (instead) {
+      settled_ = true;
       flight_->complete(std::move(instead), {});
     } else {
-      flight_->fail({static_cast<unsigned>(kind), std::string(detail)});
+      fail_followers(kind, detail);
     }
   }
   end();
@@ -150,18 +178,15 @@ bool Fetch::switch_protocols(const http::ResponseHead&) {
 void Fetch::cancel() {
   const intrusive_ptr<Fetch> self(this);
   if (const intrusive_ptr<http::Run> run = run_) run->on_abandoned();
-  if (!settled_) {
-    settled_ = true;
-    flight_->fail({static_cast<unsigned>(ErrorKind::client_gone), "nobody waits for it any more"});
-  }
+  if (!settled_) fail_followers(ErrorKind::client_gone, "nobody waits for it any more");
   end();
 }
 
 // There is room again, or the last follower has left: then the backend is freed at once.
 void Fetch::on_woken() {
-  if (!order_.background && flight_->deserted()) {
-    if (listed_) tiers_.shared.flights.remove(*flight_);
-    listed_ = false;
+  const bool for_the_cache = order_.background && listed_;
+  if (!for_the_cache && flight_->deserted()) {
+    unlist();
     if (flight_->deserted()) return cancel();  // nobody came in between
   }
   if (!paused_ || flight_->congested()) return;

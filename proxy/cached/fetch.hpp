@@ -30,7 +30,7 @@ class Fetch final : public http::Client, public boost::intrusive_ref_counter<Fet
     std::string head;  // the request, from its request line to its empty line, framing included
     std::string body;
     std::uint64_t max_object = 0;
-    bool background = false;  // goes on without followers
+    bool background = false;                 // goes on without followers, as long as it is for the cache
     std::chrono::milliseconds alone_for{0};  // how long to remember that the answer cannot be shared
   };
   // `cause`: the exchange that needs it; its identity and route are taken over.
@@ -51,10 +51,11 @@ class Fetch final : public http::Client, public boost::intrusive_ref_counter<Fet
   bool body_complete() override { return true; }
   std::string whole_body() override { return order_.body; }
   void set_body_limit(std::uint64_t) override {}
+  bool decode_body() override { return false; }
   http::BodyError body_error() override { return http::BodyError::none; }
 
   bool interim(const http::ResponseHead&) override { return true; }
-  void begin_response(const http::ResponseHead& head, std::string_view extra) override;
+  bool begin_response(const http::ResponseHead& head, std::string_view extra, std::uint64_t ready_zstd) override;
   bool send_body(std::string_view piece, bool last, std::string_view trailers) override;
   void finish() override;
   void break_response(http::ErrorKind kind, std::string_view detail) override { fail(kind, detail); }
@@ -66,7 +67,9 @@ class Fetch final : public http::Client, public boost::intrusive_ref_counter<Fet
 
  private:
   void on_woken();
+  void fail_followers(http::ErrorKind kind, std::string_view detail);
   void stop_storing();
+  void unlist();
   void end();  // nobody hears of it any more
 
   WorkerTiers& tiers_;
@@ -80,11 +83,11 @@ class Fetch final : public http::Client, public boost::intrusive_ref_counter<Fet
   boost::intrusive_ptr<http::Run> run_;
   std::size_t taken_ = 0;
   cache::WallTime asked_at_;
-  std::vector<cache::Piece> pieces_;  // of an answer that may be stored
+  std::vector<cache::Piece> pieces_;  // of an answer that may be stored; in the budget of all flights
   std::size_t size_ = 0;              // bytes of them
   std::string trailers_;
   bool storing_ = false;
-  bool listed_ = true;   // others may find the flight
+  bool listed_ = true;    // others may find the flight
   bool settled_ = false;  // the flight has its outcome; what still comes is disregarded
   bool paused_ = false;
   bool registered_ = false;  // in the worker's list, at `place_`

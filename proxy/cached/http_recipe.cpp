@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "cache/http/stored_fields.hpp"
 #include "cache/http/freshness.hpp"
+#include "cache/http/stored_fields.hpp"
 #include "cache/http/using.hpp"
 #include "cache/http/vary.hpp"
 #include "proxy/cached/stored_head.hpp"
@@ -23,12 +23,11 @@ HttpRecipe::HttpRecipe(WorkerTiers& tiers, const http::Exchange& cause, std::str
     : tiers_(tiers),
       method_(cause.head.method_text),
       url_(std::move(url)),
-      route_(cause.route->name),
+      route_(*cause.route),
       primary_(std::move(primary)),
       text_(cause.head.raw),
       stale_(std::move(stale)),
-      asked_at_(wall_now()),
-      default_ttl_(cause.route->cache.ttl) {
+      asked_at_(wall_now()) {
   const auto moved = [&](std::string_view view) {
     return std::string_view(text_).substr(static_cast<std::size_t>(view.data() - cause.head.raw.data()), view.size());
   };
@@ -57,14 +56,18 @@ Recipe::Opened HttpRecipe::on_head(const http::ResponseHead& head) {
   entry_->status = head.status;
   entry_->freshness = storing.freshness;
   entry_->useful_until = storing.useful_until;
-  if (default_ttl_.count() > 0 && !rules::has_explicit_lifetime(response, storing.directives)) {
-    entry_->freshness.lifetime = default_ttl_;
-    entry_->useful_until = std::max(entry_->useful_until, wall_now() + default_ttl_);
+  const auto default_ttl = route_.cache.ttl;
+  if (default_ttl.count() > 0 && !rules::has_explicit_lifetime(response, storing.directives)) {
+    entry_->freshness.lifetime = default_ttl;
+    entry_->useful_until = std::max(entry_->useful_until, wall_now() + default_ttl);
   }
   entry_->url = url_;
-  entry_->route = route_;
+  entry_->route = route_.name;
   entry_->tags = std::move(storing.tags);
   entry_->head = rules::stored_head(response, storing.directives);
+  opened.lines = entry_->head;
+  const auto age = std::chrono::floor<std::chrono::seconds>(entry_->freshness.initial_age);
+  if (age.count() > 0) opened.lines.append("age: ").append(std::to_string(age.count())).append("\r\n");
   entry_->key = primary_;
   vary_ = std::move(storing.vary);
   if (!vary_.empty()) {
@@ -78,6 +81,7 @@ Recipe::Opened HttpRecipe::on_head(const http::ResponseHead& head) {
 std::vector<EntryPtr> HttpRecipe::make(std::string body) {
   entry_->body = std::move(body);
   entry_->index_fields();
+  add_zstd(*entry_, route_);
   if (!attach_head(*entry_)) return {};
   std::vector<EntryPtr> made{entry_};
   if (!vary_.empty()) made.push_back(variants(vary_));
@@ -90,7 +94,7 @@ EntryPtr HttpRecipe::variants(const std::vector<std::string>& names) const {
   list->kind = cache::Entry::Kind::variants;
   list->key = primary_;
   list->url = url_;
-  list->route = route_;
+  list->route = route_.name;
   list->freshness = entry_->freshness;
   list->useful_until = entry_->useful_until;
   list->vary.push_back(names);

@@ -32,13 +32,12 @@ class HttpRecipe final : public Recipe {
   WorkerTiers& tiers_;
   const std::string method_;
   const std::string url_;
-  const std::string route_;
+  const conf::RouteConfig& route_;  // of the pinned snapshot, which the fetch holds
   const std::string primary_;
   std::string text_;  // of the fields
   std::vector<cache::Field> fields_;
   const cache::EntryPtr stale_;
   const cache::WallTime asked_at_;
-  const std::chrono::milliseconds default_ttl_;
   boost::intrusive_ptr<cache::Entry> entry_;  // without its body yet
   std::vector<std::string> vary_;
 };

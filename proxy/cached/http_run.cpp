@@ -77,6 +77,14 @@ void HttpRun::found(EntryPtr entry) {
   found(nullptr);
 }
 
+void HttpRun::look_again() {
+  candidates_.clear();
+  looking_at_variants_ = false;
+  flight_key_.clear();
+  stale_.reset();
+  look_up(primary_);
+}
+
 void HttpRun::decide(const EntryPtr& entry) {
   const rules::Decision decision = rules::decide(request(), *entry, wall_now());
   forward_ = decision.forward;
@@ -137,7 +145,7 @@ Fetch::Order HttpRun::order() {
   Fetch::Order order;
   order.head.append(head.method_text).append(" ").append(head.target).append(" HTTP/1.1\r\n");
   for (const cache::Field& field : fields_) {
-    if (rules::is_left_out_of_fill(field.name)) continue;
+    if (rules::is_left_out_of_fill(field.name) || (head.nominates && head.nominated(field.name))) continue;
     order.head.append(field.name).append(": ").append(field.value).append("\r\n");
   }
   if (stale_) {
@@ -145,6 +153,7 @@ Fetch::Order HttpRun::order() {
       order.head.append(field.name).append(": ").append(field.value).append("\r\n");
     }
   }
+  if (head.find(http::FieldId::host) == nullptr) order.head.append("host: ").append(head.authority).append("\r\n");
   order.head += "\r\n";
   order.max_object = config().max_object;
   order.alone_for = std::chrono::seconds(2);
@@ -155,9 +164,10 @@ bool HttpRun::matches(const cache::Entry& head) {
   return head.vary.empty() || rules::vary_key(head.vary.front(), fields_) == head.key;
 }
 
-std::string HttpRun::lines_for_fetched(const cache::Entry&, bool collapsed) {
+std::string HttpRun::lines_for_fetched(bool collapsed, bool stored) {
   CacheStatus status;
   status.forward = forward_;
+  status.stored = stored;
   status.collapsed = collapsed;
   return lines_of(status);
 }

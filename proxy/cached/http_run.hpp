@@ -25,7 +25,9 @@ class HttpRun final : public CachedRun {
   Fetch::Order order() override;
   void answer(const cache::EntryPtr& entry, bool collapsed) override;
   bool matches(const cache::Entry& head) override;
-  std::string lines_for_fetched(const cache::Entry& head, bool collapsed) override;
+  std::string lines_for_fetched(bool collapsed, bool stored) override;
+  const std::string& first_key() const override { return primary_; }
+  void look_again() override;
 
   void decide(const cache::EntryPtr& entry);
   void nothing_stored(cache::http::Forward why);

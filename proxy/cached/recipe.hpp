@@ -16,10 +16,11 @@ class Recipe {
   virtual ~Recipe() = default;
 
   struct Opened {
-    bool store = false;         // also shared with those who wait for it
-    const char* reason = "";    // why not
-    cache::EntryPtr instead;    // answer with this, and disregard the body
+    bool store = false;       // also shared with those who wait for it
+    const char* reason = "";  // why not
+    cache::EntryPtr instead;  // answer with this, and disregard the body
     bool store_instead = false;
+    std::string lines;        // with `store`: the head's field lines as others may see them, without framing
     // The request fields that selected this answer, and what the request said in them: others may only have it if they
     // say the same.
     std::vector<std::string> vary;

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "cache/entry.hpp"
+#include "conf/config.hpp"
 #include "proxy/http/head.hpp"
 
 namespace brink::cached {
@@ -20,7 +21,12 @@ struct StoredHead final : cache::Attachment {
   // A copy of a head that a backend sent, its framing included.
   static std::unique_ptr<StoredHead> copy(const http::ResponseHead& head);
   void set_length(std::uint64_t length);  // the body that follows has this many bytes
+  void set_framing(const http::ResponseHead& as);  // it is delimited as the one after that head
 };
+
+// Compresses the body once for all clients that take zstd, where the route compresses and it is worth it. Bodies that
+// would hold up the worker are left to be compressed as they are sent.
+void add_zstd(cache::Entry& entry, const conf::RouteConfig& route);
 
 // Gives the entry its head, with the length of its body. False: the entry cannot be sent and is of no use.
 bool attach_head(cache::Entry& entry);

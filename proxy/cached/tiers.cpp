@@ -21,7 +21,7 @@ void Tiers::configure(const conf::CacheTiersConfig& config) {
   const std::size_t largest = config.memory / 4;
   memory.resize({config.memory, largest});
   // Answers on their way are bounded apart from those that are there.
-  flights.set_budget(std::max<std::size_t>(config.memory / 4, std::size_t{64} * 1024 * 1024));
+  flights.budget.set_limit(std::max<std::size_t>(config.memory / 4, std::size_t{64} * 1024 * 1024));
 }
 
 std::size_t Tiers::purge(const cache::Purge& what, bool soft, WallTime at, WallTime now) {
@@ -38,6 +38,8 @@ void WorkerTiers::configure(const conf::CacheTiersConfig& config) {
   if (config.redis == redis_config_) return;
   redis_config_ = config.redis;
   redis_.reset();
+  // It answers nobody any more.
+  while (!lookups_.empty()) lookups_.extract(lookups_.begin()).mapped().found(nullptr);
   if (!redis_config_) return;
   redis::Events events;
   events.state = [](bool up, const std::string& text) {
@@ -60,26 +62,37 @@ bool WorkerTiers::has_shared_tier() const {
 
 std::uint64_t WorkerTiers::find_shared(const std::string& key, std::uint64_t max_object, Found found) {
   const std::string name = redis::redis_key(redis_config_->prefix, key);
-  constexpr std::size_t head_room = std::size_t{1} << 20;
-  return redis_->get(name, [this, key, max_object, found = std::move(found)](redis::Result&& result) {
-    if (!result.ok() || result.nil() || result.reply.type != redis::Reply::Type::string) return found(nullptr);
-    redis::Decoded decoded = redis::decode(result.reply.text, max_object * 2 + head_room);
-    if (decoded.error != redis::DecodeError::none || decoded.entry->key != key) {
-      shard.add(observe::Counter::redis_unreadable);
-      return found(nullptr);
-    }
-    const boost::intrusive_ptr<cache::Entry> entry = boost::const_pointer_cast<cache::Entry>(decoded.entry);
-    const cache::Verdict verdict = shared.purges.verdict(*entry, decoded.stored_at);
-    const bool sendable = entry->kind == cache::Entry::Kind::variants || attach_head(*entry);
-    if (verdict == cache::Verdict::drop || !sendable || entry->useful_until < wall_now()) return found(nullptr);
-    if (verdict == cache::Verdict::stale) entry->soft_purged = true;
-    shared.memory.insert(entry);
-    found(entry);
+  const std::uint64_t id = ++last_lookup_;
+  Lookup& lookup = lookups_[id];
+  lookup.found = std::move(found);
+  lookup.command = redis_->get(name, [this, id, key, max_object](redis::Result&& result) {
+    const auto answered = lookups_.extract(id);
+    if (!answered.empty()) take_shared(key, max_object, result, answered.mapped().found);
   });
+  return id;
+}
+
+void WorkerTiers::take_shared(const std::string& key, std::uint64_t max_object, const redis::Result& result,
+                              const Found& found) {
+  constexpr std::size_t head_room = std::size_t{1} << 20;
+  if (!result.ok() || result.nil() || result.reply.type != redis::Reply::Type::string) return found(nullptr);
+  redis::Decoded decoded = redis::decode(result.reply.text, max_object * 2 + head_room);
+  if (decoded.error != redis::DecodeError::none || decoded.entry->key != key) {
+    shard.add(observe::Counter::redis_unreadable);
+    return found(nullptr);
+  }
+  const boost::intrusive_ptr<cache::Entry> entry = boost::const_pointer_cast<cache::Entry>(decoded.entry);
+  const cache::Verdict verdict = shared.purges.verdict(*entry, decoded.stored_at);
+  const bool sendable = entry->kind == cache::Entry::Kind::variants || attach_head(*entry);
+  if (verdict == cache::Verdict::drop || !sendable || entry->useful_until < wall_now()) return found(nullptr);
+  if (verdict == cache::Verdict::stale) entry->soft_purged = true;
+  shared.memory.insert(entry);
+  found(entry);
 }
 
 void WorkerTiers::cancel(std::uint64_t id) {
-  if (redis_) redis_->cancel(id);
+  const auto lookup = lookups_.extract(id);
+  if (!lookup.empty() && redis_) redis_->cancel(lookup.mapped().command);
 }
 
 void WorkerTiers::store(EntryPtr entry, WallTime asked_at) {

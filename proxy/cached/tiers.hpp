@@ -6,17 +6,19 @@
 #include <list>
 #include <memory>
 #include <string>
+#include <unordered_map>
 
 #include "cache/flight/table.hpp"
 #include "cache/inference/request_key.hpp"
 #include "cache/memory/purge_log.hpp"
 #include "cache/memory/store.hpp"
 #include "conf/config.hpp"
-#include "proxy/observe/shard.hpp"
 #include "proxy/net/loop.hpp"
+#include "proxy/observe/shard.hpp"
 
 namespace brink::cache::redis {
 class Client;
+struct Result;
 }
 
 namespace brink::cached {
@@ -50,7 +52,7 @@ class WorkerTiers {
   // From memory; nullptr: not there. Otherwise ask the shared tier, if there is one.
   cache::EntryPtr find(const std::string& key);
   bool has_shared_tier() const;
-  // `found` is called later, with nullptr if it has nothing. The id is for cancel().
+  // `found` is called later, with nullptr if it has nothing or the tier goes. The id is for cancel(); never 0.
   std::uint64_t find_shared(const std::string& key, std::uint64_t max_object, Found found);
   void cancel(std::uint64_t id);
   // Into all tiers. `asked_at`: when the request for it was sent; a purge since then wins.
@@ -67,7 +69,16 @@ class WorkerTiers {
   std::list<boost::intrusive_ptr<Fetch>> fetches;  // those under way
 
  private:
+  struct Lookup {
+    std::uint64_t command = 0;  // the client's id of it
+    Found found;
+  };
+  void take_shared(const std::string& key, std::uint64_t max_object, const cache::redis::Result& result,
+                   const Found& found);
+
   std::unique_ptr<cache::redis::Client> redis_;
+  std::unordered_map<std::uint64_t, Lookup> lookups_;  // those under way
+  std::uint64_t last_lookup_ = 0;
   std::optional<conf::RedisConfig> redis_config_;
 };
 

@@ -46,12 +46,16 @@ bool Http1Session::interim(const http::ResponseHead& head) {
   return write(text, {}, {});
 }
 
-void Http1Session::begin_response(const http::ResponseHead& head, std::string_view extra) {
+bool Http1Session::begin_response(const http::ResponseHead& head, std::string_view extra, std::uint64_t ready_zstd) {
   Active& active = *active_;
   http::Exchange& exchange = active.exchange;
   if (exchange.watched) service_.handler().responding(exchange, head);
   const bool old_client = exchange.head.minor_version == 0;
-  const bool unbounded = head.framing == Framing::chunked || head.framing == Framing::until_close;
+  if (exchange.route != nullptr && exchange.route->compress) {
+    active.coding.begin(*exchange.route->compress, exchange, head, service_.encoders(), ready_zstd);
+  }
+  const bool unbounded =
+      head.framing == Framing::chunked || head.framing == Framing::until_close || active.coding.encodes();
   active.chunked = unbounded && !old_client;
   if (unbounded && old_client) exchange.head.keep_alive = false;  // the close is what ends the body
   active.event_stream = is_event_stream(head);
@@ -61,13 +65,25 @@ void Http1Session::begin_response(const http::ResponseHead& head, std::string_vi
   edit.client_minor_version = exchange.head.minor_version;
   edit.keep_alive = will_keep_alive();
   edit.chunked = active.chunked;
-  edit.has_length = head.has_content_length;
+  edit.has_length = head.has_content_length && !active.coding.changes_length();
   edit.length = head.content_length;
+  if (active.coding.takes_ready()) {
+    edit.has_length = true;
+    edit.length = ready_zstd;
+  }
   edit.date = service_.loop().http_date();
   edit.extra = extra;
+  std::string lines;
+  if (active.coding.edits()) {
+    lines = extra;
+    active.coding.append_fields(lines, head);
+    edit.extra = lines;
+    edit.filter = &active.coding;
+  }
   active.head_out.clear();
   http::append_response_head(active.head_out, exchange, head, edit);
   exchange.status = head.status;
+  return active.coding.takes_ready();
 }
 
 bool Http1Session::send_body(std::string_view piece, bool last, std::string_view trailers) {
@@ -75,11 +91,20 @@ bool Http1Session::send_body(std::string_view piece, bool last, std::string_view
   http::Exchange& exchange = active.exchange;
   exchange.head_sent = true;
   exchange.stop = Stop::write;
-  exchange.bytes_out += piece.size();
   if (!piece.empty() && active.event_stream) {
     active.last_bytes[0] = piece.size() > 1 ? piece[piece.size() - 2] : active.last_bytes[1];
     active.last_bytes[1] = piece.back();
   }
+  if (active.coding.encodes()) {
+    active.coded.clear();
+    if (!active.coding.encode(piece, last, active.coded)) {
+      exchange.fail(ErrorKind::internal, Stop::response_filters, active.coding.error());
+      return fail_later();
+    }
+    piece = active.coded;
+    trailers = {};  // some speak of the bytes as they were; nobody has to keep any (RFC 9110 section 6.5.1)
+  }
+  exchange.bytes_out += piece.size();
   active.tail_out.clear();
   if (active.chunked) {
     if (!piece.empty()) {
@@ -112,8 +137,12 @@ bool Http1Session::write(std::string_view head, std::string_view body, std::stri
     case Result::failed:
       break;
   }
-  // The caller is in the middle of its work: tell it from the event loop.
-  boost::asio::post(service_.loop().context, [self = boost::intrusive_ptr<Http1Session>(this), run = active.run] {
+  return fail_later();
+}
+
+// The caller is in the middle of its work: tell it from the event loop.
+bool Http1Session::fail_later() {
+  boost::asio::post(service_.loop().context, [self = boost::intrusive_ptr<Http1Session>(this), run = active_->run] {
     if (self->state_ == State::exchange && self->active_->run == run) {
       self->client_gone(ErrorKind::client_gone, "while the answer was sent");
     }
@@ -187,6 +216,11 @@ void Http1Session::break_response(ErrorKind kind, std::string_view detail) {
   active.run.reset();
   std::string event = active.last_bytes[1] == '\n' && active.last_bytes[0] == '\n' ? "" : "\n\n";
   event.append("data: ").append(http::error_reply(kind, detail).body).append("\n");
+  if (active.coding.encodes()) {
+    std::string coded;
+    if (!active.coding.encode(event, false, coded)) return abort();
+    event = std::move(coded);
+  }
   std::string& text = service_.loop().scratch;
   text.clear();
   append_chunk_size(text, event.size());

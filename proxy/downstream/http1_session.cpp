@@ -33,6 +33,7 @@ void Active::reset() {
   next.reset();
   next_size = 0;
   head_out.clear();
+  coding.reset();
   last_bytes[0] = last_bytes[1] = '\n';
   body_deadline = write_deadline = {};
   want_body = continue_sent = keep_alive = chunked = event_stream = false;
@@ -273,10 +274,29 @@ void Http1Session::read_body() {
     force_close_ = true;
     return fail_from_here(ErrorKind::malformed_request, active.body.error_text());
   }
+  if (active.body.error() == http::BodyError::undecodable) {
+    return fail_from_here(ErrorKind::undecodable_body, active.body.error_text());
+  }
   const boost::intrusive_ptr<Http1Session> self(this);
   const boost::intrusive_ptr<http::Run> run = active.run;
   if (run) run->on_body();
   if (state_ == State::exchange) arm_read();
+}
+
+bool Http1Session::decode_body() {
+  http::RequestHead& head = active_->exchange.head;
+  filter::Codings codings;
+  for (const http::Field& field : head.fields) {
+    if (field.id == http::FieldId::content_encoding) codings.add(field.value);
+  }
+  if (codings.error != filter::DecodeError::none) return false;
+  if (codings.size == 0 || head.framing == http::Framing::none) return true;
+  active_->exchange.body_decoded = true;
+  active_->body.decode(codings);
+  // How many bytes that makes is known at the end only.
+  head.framing = http::Framing::chunked;
+  head.has_content_length = false;
+  return true;
 }
 
 void Http1Session::take_leftover(const char* data, std::size_t size) {

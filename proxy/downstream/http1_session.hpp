@@ -10,6 +10,7 @@
 #include <string>
 
 #include "proxy/downstream/request_body.hpp"
+#include "proxy/downstream/response_coding.hpp"
 #include "proxy/http/run.hpp"
 #include "proxy/net/loop.hpp"
 #include "proxy/net/outbox.hpp"
@@ -25,9 +26,11 @@ struct Active {
   RequestBody body;
   net::Outbox out;
   boost::intrusive_ptr<http::Run> run;
-  http::LocalReply reply;             // stands while it is written
-  std::string head_out;               // the response's head and the framing before a piece; empty once it is written
-  std::string tail_out;               // the framing after a piece
+  http::LocalReply reply;  // stands while it is written
+  std::string head_out;    // the response's head and the framing before a piece; empty once it is written
+  std::string tail_out;    // the framing after a piece
+  ResponseCoding coding;
+  std::string coded;                  // the piece that is being written, with a content coding
   char last_bytes[2] = {'\n', '\n'};  // of what an event stream sent, to know whether an event was cut
   net::Buffer next;                   // bytes read past this request
   std::size_t next_size = 0;
@@ -68,9 +71,10 @@ class Http1Session final : public http::Client,
   bool body_complete() override { return active_->body.complete(); }
   std::string whole_body() override { return active_->body.copy(); }
   void set_body_limit(std::uint64_t bytes) override { active_->body.set_limit(bytes); }
+  bool decode_body() override;
   http::BodyError body_error() override { return active_->body.error(); }
   bool interim(const http::ResponseHead& head) override;
-  void begin_response(const http::ResponseHead& head, std::string_view extra) override;
+  bool begin_response(const http::ResponseHead& head, std::string_view extra, std::uint64_t ready_zstd) override;
   bool send_body(std::string_view piece, bool last, std::string_view trailers) override;
   void break_response(http::ErrorKind kind, std::string_view detail) override;
   void finish() override;
@@ -86,6 +90,7 @@ class Http1Session final : public http::Client,
   bool will_keep_alive();
   // False: not all was taken, on_drained follows; `body` must stand until then.
   bool write(std::string_view head, std::string_view body, std::string_view tail);
+  bool fail_later();  // false
   void arm_read();
   void arm_write();
   void on_writable(boost::system::error_code error);

@@ -20,6 +20,7 @@ std::size_t RequestBody::start(Framing framing, std::uint64_t length, std::uint6
 
 void RequestBody::reset() {
   segments_.clear();
+  decoder_.reset();
   if (framing_ == Framing::chunked) reader_.reset();
   framing_ = Framing::none;
   current_ = offset_ = seen_ = unconsumed_ = 0;
@@ -35,7 +36,7 @@ void RequestBody::become_raw(std::string_view first) {
   raw_ = true;
   complete_ = false;
   if (first.empty()) return;
-  segments_.push_back({{}, first.data(), first.size()});
+  segments_.push_back({{}, first.data(), first.size(), nullptr});
   unconsumed_ = received_ = first.size();
 }
 
@@ -113,7 +114,7 @@ std::size_t RequestBody::feed(net::Buffer& buffer, std::size_t size) {
   if (raw_) {
     received_ += size;
     unconsumed_ += size;
-    segments_.push_back({std::move(buffer), data, size});
+    segments_.push_back({std::move(buffer), data, size, nullptr});
     return 0;
   }
   return decode(data, size, buffer);
@@ -143,11 +144,45 @@ std::size_t RequestBody::decode(char* data, std::size_t size, net::Buffer& owner
     error_text_ = "the body is larger than this route takes";
     return 0;
   }
-  if (decoded > 0) {
-    unconsumed_ += decoded;
-    segments_.push_back({std::move(owner), data, decoded});
+  if (decoder_) {
+    take_coding_off({data, decoded}, complete_);
+  } else if (decoded > 0) {
+    keep(std::move(owner), data, decoded);
   }
   return size - consumed;
+}
+
+void RequestBody::keep(net::Buffer owner, const char* data, std::size_t size) {
+  unconsumed_ += size;
+  segments_.push_back({std::move(owner), data, size, nullptr});
+}
+
+void RequestBody::decode(const filter::Codings& codings) {
+  decoder_.emplace(codings, limit_);
+  const std::vector<Segment> encoded = std::move(segments_);
+  segments_.clear();
+  unconsumed_ = 0;
+  for (const Segment& segment : encoded) take_coding_off({segment.data, segment.size}, false);
+  if (complete_) take_coding_off({}, true);
+}
+
+void RequestBody::take_coding_off(std::string_view bytes, bool last) {
+  filter::Decoder::Result result;
+  while (error_ == BodyError::none) {
+    auto text = std::make_unique<std::string>();
+    result = decoder_->decode(bytes, *text);
+    bytes.remove_prefix(result.consumed);
+    if (!text->empty()) {
+      unconsumed_ += text->size();
+      segments_.push_back({{}, text->data(), text->size(), nullptr});
+      segments_.back().text = std::move(text);
+    }
+    if (result.error != filter::DecodeError::none || !result.more) break;
+  }
+  if (last && error_ == BodyError::none && result.error == filter::DecodeError::none) result = decoder_->finish();
+  if (result.error == filter::DecodeError::none) return;
+  error_ = result.error == filter::DecodeError::too_large ? BodyError::too_large : BodyError::undecodable;
+  error_text_ = result.what;
 }
 
 }  // namespace brink::downstream

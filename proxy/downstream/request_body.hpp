@@ -3,9 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "proxy/filter/decoder.hpp"
 #include "proxy/http/chunked.hpp"
 #include "proxy/http/run.hpp"
 #include "proxy/net/buffer_pool.hpp"
@@ -33,6 +37,10 @@ class RequestBody {
   std::string copy() const;  // what is not consumed, joined
   std::string_view unseen();
 
+  // From here on, and for what has arrived, the body is what its content codings hide; the limit counts decoded bytes.
+  // REQUIRES: nothing was consumed or seen.
+  void decode(const filter::Codings& codings);
+
   bool complete() const { return complete_; }  // all of it has arrived
   bool drained() const;                        // complete and consumed
   std::size_t unconsumed() const { return unconsumed_; }
@@ -54,15 +62,19 @@ class RequestBody {
     net::Buffer owner;  // empty for the bytes that came with the head
     const char* data;
     std::size_t size;
+    std::unique_ptr<std::string> text;  // of a decoded piece, instead of `owner`
   };
   std::size_t decode(char* data, std::size_t size, net::Buffer& owner);
   void drop_consumed();
+  void keep(net::Buffer owner, const char* data, std::size_t size);
+  void take_coding_off(std::string_view bytes, bool last);
 
   http::Framing framing_ = http::Framing::none;
   std::uint64_t remaining_ = 0;  // with Framing::length
   std::uint64_t limit_ = 0;
   std::uint64_t received_ = 0;
   http::ChunkedReader reader_;
+  std::optional<filter::Decoder> decoder_;
   std::vector<Segment> segments_;
   std::size_t current_ = 0;  // segment of the consume position
   std::size_t offset_ = 0;   // within it

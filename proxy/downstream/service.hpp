@@ -30,6 +30,7 @@ class Service {
   bool draining() const { return draining_; }
 
   net::Loop& loop() { return loop_; }
+  filter::EncoderPool& encoders() { return encoders_; }
   http::Handler& handler() { return handler_; }
   const conf::DownstreamConfig& config() const { return config_; }
   const net::Networks& trusted() const { return trusted_; }
@@ -44,6 +45,7 @@ class Service {
   net::Loop& loop_;
   http::Handler& handler_;
   std::function<void()> on_close_;
+  filter::EncoderPool encoders_;  // before what holds encoders of it
   conf::DownstreamConfig config_;
   http::Limits head_limits_;
   net::Networks trusted_;

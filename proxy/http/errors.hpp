@@ -17,6 +17,8 @@ namespace brink::http {
   X(head_timeout,            408, "invalid_request_error", "the request head did not arrive in time")                            \
   X(body_timeout,            408, "invalid_request_error", "the request body did not arrive in time")                            \
   X(body_too_large,          413, "invalid_request_error", "the request body is larger than this route takes")                   \
+  X(undecodable_body,        400, "invalid_request_error", "the request body is not what its content-encoding says") \
+  X(unsupported_coding,      415, "invalid_request_error", "the content-encoding of the request is not one of zstd and gzip") \
   X(target_too_long,         414, "invalid_request_error", "the request target is too long")                                     \
   X(expectation_failed,      417, "invalid_request_error", "the only expectation understood is 100-continue")                    \
   X(upgrade_required,        426, "invalid_request_error", "WebSocket version 13 is required")                                   \

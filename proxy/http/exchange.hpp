@@ -63,7 +63,8 @@ struct Exchange {
   std::string traceparent;    // W3C Trace Context, the client's if valid, else ours
   std::string_view peer;      // address of the connection's other end, numeric, without port; the session's
   std::string_view client;    // of the client: the peer, or what a trusted proxy says (x-forwarded-for)
-  bool pipelined = false;          // it had arrived before the answer to the one before was finished
+  bool pipelined = false;     // it had arrived before the answer to the one before was finished
+  bool body_decoded = false;  // its content coding was taken off
   bool trusted_peer = false;  // the peer is one of downstream.trusted_proxies
   Time start{};               // first byte of the request
   Time head_done{};           // the head is complete

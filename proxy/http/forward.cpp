@@ -125,6 +125,7 @@ void append_request_head(std::string& out, const Exchange& exchange, const Reque
       return false;
     }
     if (is_replaced_in_request(field)) return false;
+    if (exchange.body_decoded && field.id == FieldId::content_encoding) return false;
     if (head.nominates && head.nominated(field.name)) return false;
     return !edits || !(is_listed(rewrite->remove_headers, field.name) || is_set(rewrite->set_headers, field.name));
   });
@@ -156,6 +157,7 @@ void append_response_head(std::string& out, const Exchange& exchange, const Resp
     dated = dated || field.id == FieldId::date;
     if (ends_here(field.id) || is_replaced_in_response(field)) return false;
     if (head.nominates && head.nominated(field.name)) return false;
+    if (edit.filter != nullptr && edit.filter->drops(field)) return false;
     return !edits || !(is_listed(rewrite->remove_response_headers, field.name) ||
                        is_set(rewrite->set_response_headers, field.name));
   });

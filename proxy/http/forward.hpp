@@ -24,6 +24,15 @@ struct RequestEdit {
 // Appends the head to `out`.
 void append_request_head(std::string& out, const Exchange& exchange, const RequestEdit& edit);
 
+// Says which fields of a response do not go on as they came, beside those that no response passes on.
+class FieldFilter {
+ public:
+  virtual bool drops(const Field& field) const = 0;
+
+ protected:
+  ~FieldFilter() = default;
+};
+
 struct ResponseEdit {
   const conf::RewriteConfig* rewrite = nullptr;
   int client_minor_version = 1;
@@ -31,6 +40,7 @@ struct ResponseEdit {
   bool chunked = false;
   bool has_length = false;
   std::uint64_t length = 0;
+  const FieldFilter* filter = nullptr;
   std::string_view extra = {};  // field lines of ours, each with CRLF
   std::string_view date = {};   // added when the backend sent none (RFC 9110 section 6.6.1)
   bool switching = false;       // 101: Upgrade and Connection pass on

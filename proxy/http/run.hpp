@@ -29,7 +29,7 @@ struct BodyView {
   bool last = false;      // nothing follows `data`
 };
 
-enum class BodyError : std::uint8_t { none, malformed, too_large };
+enum class BodyError : std::uint8_t { none, malformed, too_large, undecodable };
 
 class Client {
  public:
@@ -50,16 +50,20 @@ class Client {
   // without consuming it; the session buffers up to the body limit.
   virtual std::string_view unseen_body() = 0;  // the next unseen contiguous piece; it then counts as seen
   virtual bool body_complete() = 0;            // the whole body has arrived
-  virtual std::string whole_body() = 0;  // a copy; REQUIRES: body_complete(), and nothing was consumed
+  virtual std::string whole_body() = 0;        // a copy; REQUIRES: body_complete(), and nothing was consumed
   virtual void set_body_limit(std::uint64_t bytes) = 0;
+  // From here on the body is what its content codings (RFC 9110 section 8.4) hide, and the request's head says so. To
+  // be called before anything of it is looked at. False: there are codings that cannot be taken off.
+  virtual bool decode_body() = 0;
   virtual BodyError body_error() = 0;  // after set_body_limit: too_large if what is announced or here exceeds it
 
   // The response of a backend or of the cache, in this order: interim ones, the final head, the body in pieces.
   // False from one that sends: it was not taken whole, on_drained follows, and the piece's bytes must stand until then.
   virtual bool interim(const ResponseHead& head) = 0;  // a 1xx but 101
   // The head goes out with the body's first piece, which may be empty. `extra`: further field lines, each with CRLF.
-  // The head says how the body that follows is delimited; the client's framing may be another.
-  virtual void begin_response(const ResponseHead& head, std::string_view extra = {}) = 0;
+  // The head says how the body that follows is delimited; the client's framing may be another. `ready_zstd`: bytes of
+  // the same body as a zstd frame, if the caller has that; true: send it instead.
+  virtual bool begin_response(const ResponseHead& head, std::string_view extra = {}, std::uint64_t ready_zstd = 0) = 0;
   virtual bool send_body(std::string_view piece, bool last = false, std::string_view trailers = {}) = 0;
   virtual void finish() = 0;  // the response is complete and drained
   // It cannot be completed. Before its head is out: an error reply. Afterwards the connection breaks, so that nobody
