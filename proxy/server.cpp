@@ -322,7 +322,7 @@ std::vector<observe::ScrapeInput::Endpoint> Server::scraped_endpoints() const {
 
 observe::CacheNumbers Server::cache_numbers() const {
   const cached::Tiers& tiers = shared_.tiers;
-  return {tiers.memory.stats(), snapshot_->config->cache.memory, tiers.flights.size(), tiers.flights.kept(),
+  return {tiers.memory.stats(), snapshot_->config->cache.memory, tiers.flights.size(), tiers.flights.budget.taken(),
           tiers.purges.records()};
 }
 

@@ -3,31 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "proxy/admin/access_rules.hpp"
+#include "proxy/admin/cache_api.hpp"
 #include "proxy/admin/dashboard.hpp"
+#include "proxy/admin/replies.hpp"
 
 namespace brink::admin {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using boost::beast::http::verb;
-
-http::LocalReply text_reply(unsigned status, std::string_view type, std::string body) {
-  http::LocalReply reply;
-  reply.status = status;
-  reply.headers = {
-      {"content-type", std::string(type)}, {"cache-control", "no-store"}, {"x-content-type-options", "nosniff"}};
-  reply.body = std::move(body);
-  return reply;
-}
-
-http::LocalReply json_reply(unsigned status, const Json& json) {
-  // Names come from files that may hold any bytes; those that are not UTF-8 are replaced.
-  return text_reply(status, "application/json", json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
-}
 
 std::string_view name_of(conf::Balance balance) {
   switch (balance) {
@@ -149,6 +135,7 @@ struct Path {
   std::string_view path;
   verb method;  // get answers HEAD too
   http::LocalReply (*answer)(const Sources&);
+  http::LocalReply (*answer_body)(const Sources&, std::string_view body) = nullptr;  // instead, where it needs the body
 };
 
 constexpr auto paths = std::to_array<Path>({
@@ -159,6 +146,8 @@ constexpr auto paths = std::to_array<Path>({
     {"/config", verb::get, &show_config},
     {"/clusters", verb::get, &show_clusters},
     {"/routes", verb::get, &show_routes},
+    {"/cache", verb::get, &show_cache},
+    {"/cache/purge", verb::post, nullptr, &do_purge},
     {"/reload", verb::post, &do_reload},
     {"/drain", verb::post, &do_drain},
 });
@@ -176,16 +165,29 @@ http::LocalReply wrong_method(const Path& path) {
   return reply;
 }
 
+const Path* find_path(std::string_view path) {
+  const auto* found = std::find_if(paths.begin(), paths.end(), [&](const Path& it) { return it.path == path; });
+  return found == paths.end() ? nullptr : found;
+}
+
+bool is_right_method(const Path& path, verb method) {
+  return method == path.method || (path.method == verb::get && method == verb::head);
+}
+
 }  // namespace
 
-http::LocalReply Admin::handle(const http::RequestHead& request) const {
-  if (const auto reason = refusal(request, sources_.config()->admin.host)) {
-    return json_reply(403, {{"error", *reason}});
-  }
-  const auto* path = std::find_if(paths.begin(), paths.end(), [&](const Path& it) { return it.path == request.path; });
-  if (path == paths.end()) return unknown_path();
-  const bool right = request.method == path->method || (path->method == verb::get && request.method == verb::head);
-  return right ? path->answer(sources_) : wrong_method(*path);
+http::LocalReply Admin::handle(const http::RequestHead& request, std::string_view body) const {
+  if (const auto reason = refusal(request, sources_.config()->admin.host)) return error_reply(403, *reason);
+  const Path* path = find_path(request.path);
+  if (path == nullptr) return unknown_path();
+  if (!is_right_method(*path, request.method)) return wrong_method(*path);
+  return path->answer_body != nullptr ? path->answer_body(sources_, body) : path->answer(sources_);
+}
+
+bool Admin::takes_body(const http::RequestHead& request) const {
+  const Path* path = find_path(request.path);
+  return path != nullptr && path->answer_body != nullptr && is_right_method(*path, request.method) &&
+         !refusal(request, sources_.config()->admin.host);
 }
 
 }  // namespace brink::admin

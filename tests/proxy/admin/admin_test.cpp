@@ -31,12 +31,21 @@ struct AdminTest : ::testing::Test {
   }
 
   http::LocalReply ask(const std::string& method, const std::string& path, const std::string& host = "127.0.0.1:9901",
-                       const std::string& fields = "") {
+                       const std::string& fields = "", const std::string& body = "") {
     const std::string bytes = method + " " + path + " HTTP/1.1\r\nHost: " + host + "\r\n" + fields + "\r\n";
     http::RequestHead head;
     const auto parsed = http::parse_request(bytes, {}, head);
     EXPECT_EQ(parsed.error, http::HeadError::ok) << parsed.what;
-    return Admin(sources).handle(head);
+    return Admin(sources).handle(head, body);
+  }
+  http::LocalReply purge(const std::string& body, const std::string& fields = "") {
+    return ask("POST", "/cache/purge", "localhost:9901", fields, body);
+  }
+  bool takes_body(const std::string& method, const std::string& path, const std::string& fields = "") {
+    const std::string bytes = method + " " + path + " HTTP/1.1\r\nHost: localhost\r\n" + fields + "\r\n";
+    http::RequestHead head;
+    EXPECT_EQ(http::parse_request(bytes, {}, head).error, http::HeadError::ok);
+    return Admin(sources).takes_body(head);
   }
   static std::string header(const http::LocalReply& reply, const std::string& name) {
     for (const auto& [key, value] : reply.headers) {
@@ -50,6 +59,8 @@ struct AdminTest : ::testing::Test {
   Readiness readiness{true, ""};
   ReloadOutcome outcome{true, {}};
   int reloads = 0, drains = 0;
+  CacheView cache_view;
+  std::vector<std::pair<cache::Purge, bool>> purges;
   Sources sources{
       [this] { return config; },
       [this] {
@@ -63,6 +74,11 @@ struct AdminTest : ::testing::Test {
       [this] { ++drains; },
       [] { return std::string("brink_up 1\n"); },
       [](std::string_view route) { return route == "chat" ? 42U : 0U; },
+      [this] { return cache_view; },
+      [this](const cache::Purge& what, bool soft) {
+        purges.emplace_back(what, soft);
+        return std::size_t{3};
+      },
   };
 };
 
@@ -140,6 +156,72 @@ TEST_F(AdminTest, DrainBegins) {
   EXPECT_EQ(drains, 1);
 }
 
+TEST_F(AdminTest, TheCacheShowsItsNumbers) {
+  cache_view.numbers.memory.entries = 2;
+  cache_view.numbers.budget = 1024;
+  cache_view.numbers.flights = 5;
+  cache_view.requests[static_cast<std::size_t>(http::CacheResult::hit)] = 6;
+  cache_view.requests[static_cast<std::size_t>(http::CacheResult::miss)] = 2;
+  cache_view.requests[static_cast<std::size_t>(http::CacheResult::bypass)] = 90;
+  const json seen = json::parse(ask("GET", "/cache").body);
+  EXPECT_EQ(seen.at("memory").at("entries"), 2);
+  EXPECT_EQ(seen.at("memory").at("budget"), 1024);
+  EXPECT_EQ(seen.at("flights").at("count"), 5);
+  EXPECT_EQ(seen.at("requests").at("bypass"), 90);
+  EXPECT_FALSE(seen.at("requests").contains("none"));
+  EXPECT_DOUBLE_EQ(seen.at("hit_ratio").get<double>(), 0.75);
+  EXPECT_TRUE(seen.at("redis").is_null());
+}
+
+TEST_F(AdminTest, WithoutRequestsThereIsNoHitRatio) {
+  EXPECT_TRUE(json::parse(ask("GET", "/cache").body).at("hit_ratio").is_null());
+}
+
+TEST_F(AdminTest, TheCacheShowsRedisWithoutItsPassword) {
+  config->cache.redis.emplace().url = "redis://brink:hidden-pw@cache.internal:6379/0";
+  cache_view.redis_hits = 7;
+  const auto reply = ask("GET", "/cache");
+  const json redis = json::parse(reply.body).at("redis");
+  EXPECT_EQ(redis.at("url"), "redis://brink:***@cache.internal:6379/0");
+  EXPECT_EQ(redis.at("mode"), "single");
+  EXPECT_EQ(redis.at("in_use"), false);
+  EXPECT_EQ(redis.at("hits"), 7);
+  EXPECT_THAT(reply.body, ::testing::Not(HasSubstr("hidden-pw")));
+}
+
+TEST_F(AdminTest, APurgeSaysHowManyWentAndHow) {
+  const auto reply = purge(R"({"tag": "news"})");
+  EXPECT_EQ(reply.status, 200U);
+  EXPECT_EQ(json::parse(reply.body), json::parse(R"({"purged": 3, "soft": false})"));
+  EXPECT_EQ(json::parse(purge(R"({"all": true, "soft": true})").body).at("soft"), true);
+  ASSERT_EQ(purges.size(), 2U);
+  EXPECT_EQ(purges[0], (std::pair{cache::Purge{cache::Purge::Kind::tag, "news"}, false}));
+  EXPECT_EQ(purges[1], (std::pair{cache::Purge{cache::Purge::Kind::all, ""}, true}));
+}
+
+TEST_F(AdminTest, ABadPurgeChangesNothing) {
+  const auto reply = purge(R"({"tags": "news"})");
+  EXPECT_EQ(reply.status, 400U);
+  EXPECT_THAT(json::parse(reply.body).at("error").get<std::string>(), HasSubstr("`tags`"));
+  EXPECT_EQ(purge("").status, 400U);
+  EXPECT_TRUE(purges.empty());
+}
+
+TEST_F(AdminTest, OnlyAPurgeThatMayPassReadsABody) {
+  EXPECT_TRUE(takes_body("POST", "/cache/purge"));
+  EXPECT_FALSE(takes_body("GET", "/cache/purge"));
+  EXPECT_FALSE(takes_body("POST", "/reload"));
+  EXPECT_FALSE(takes_body("POST", "/nothing"));
+  EXPECT_FALSE(takes_body("POST", "/cache/purge", "Origin: https://evil.test\r\n"));
+}
+
+TEST_F(AdminTest, APageOfAnotherHostCannotPurge) {
+  EXPECT_EQ(purge(R"({"all": true})", "Origin: https://evil.test\r\n").status, 403U);
+  EXPECT_EQ(ask("POST", "/cache/purge", "evil.test", "", R"({"all": true})").status, 403U);
+  EXPECT_TRUE(purges.empty());
+  EXPECT_EQ(purge(R"({"all": true})", "Origin: http://localhost:9901\r\n").status, 200U);
+}
+
 TEST_F(AdminTest, ThePageNeedsNothingFromElsewhere) {
   const auto reply = ask("GET", "/");
   EXPECT_THAT(header(reply, "content-type"), HasSubstr("text/html"));
@@ -149,7 +231,7 @@ TEST_F(AdminTest, ThePageNeedsNothingFromElsewhere) {
 }
 
 TEST_F(AdminTest, HeadAnswersAsGet) {
-  for (const char* path : {"/", "/healthz", "/metrics", "/config", "/routes"}) {
+  for (const char* path : {"/", "/healthz", "/metrics", "/config", "/routes", "/cache"}) {
     const auto head = ask("HEAD", path), get = ask("GET", path);
     EXPECT_EQ(head.status, 200U) << path;
     EXPECT_EQ(head.body, get.body) << path;
@@ -162,6 +244,7 @@ TEST_F(AdminTest, AWrongMethodNamesTheRightOne) {
   EXPECT_EQ(header(post, "allow"), "GET, HEAD");
   EXPECT_EQ(header(ask("GET", "/reload"), "allow"), "POST");
   EXPECT_EQ(ask("HEAD", "/drain").status, 405U);
+  EXPECT_EQ(header(ask("GET", "/cache/purge"), "allow"), "POST");
   EXPECT_EQ(reloads + drains, 0);
 }
 
