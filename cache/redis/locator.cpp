@@ -44,7 +44,7 @@ class Sentinel final : public Locator, public Connection::Owner {
     login.user = options_.sentinel_user;
     login.password = options_.sentinel_password;
     login.timeout = options_.connect_timeout;
-    login.max_reply_bytes = 64 * 1024;
+    login.max_reply_bytes = 65'536;
     login.insecure = options_.insecure;
     connection_ = std::make_shared<Connection>(context_, *this, sentinels_.front(), tls_, login);
     connection_->start(attempt_);
