@@ -20,8 +20,8 @@ class Locator {
   static std::unique_ptr<Locator> fixed(Node node);
   static std::unique_ptr<Locator> rotating(std::vector<Node> nodes);
   // Asks the sentinels one after the other (https://redis.io/docs/reference/sentinel-clients/). Each has
-  // options.connect_timeout. Asked at each new connection only: a master that is replaced while it is well is used until
-  // the sentinels turn it into a replica, about 10 s later.
+  // options.connect_timeout. Asked at each new connection only: a master that is replaced while it is well is used
+  // until the sentinels turn it into a replica, about 10 s later.
   static std::unique_ptr<Locator> sentinel(boost::asio::io_context& context, const Options& options, TlsContext tls);
 
   virtual ~Locator() = default;        // a search under way ends without an answer
