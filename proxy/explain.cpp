@@ -5,7 +5,9 @@
 #include <optional>
 #include <string_view>
 
+#include "proxy/explain_cache.hpp"
 #include "proxy/http/head.hpp"
+#include "proxy/rewriting.hpp"
 #include "router/model_scanner.hpp"
 #include "router/route_table.hpp"
 
@@ -47,7 +49,7 @@ std::optional<std::string_view> find_field(const void* head, std::string_view na
   return field->value;
 }
 
-std::string seconds(conf::Duration duration) { return std::to_string(duration.count()) + "ms"; }
+std::string milliseconds(conf::Duration duration) { return std::to_string(duration.count()) + "ms"; }
 
 void print_route(const conf::Config& config, const conf::RouteConfig& route) {
   std::cout << "route     " << route.name << "   (" << route.where.file << ":" << route.where.line << ")\n";
@@ -68,9 +70,9 @@ void print_route(const conf::Config& config, const conf::RouteConfig& route) {
     }
   }
   const auto& times = route.timeouts;
-  std::cout << "timeouts  connect " << seconds(times.connect) << ", first_byte " << seconds(times.first_byte)
-            << ", idle " << seconds(times.idle) << ", total " << seconds(times.total) << ", tunnel "
-            << seconds(times.tunnel) << "\n";
+  std::cout << "timeouts  connect " << milliseconds(times.connect) << ", first_byte " << milliseconds(times.first_byte)
+            << ", idle " << milliseconds(times.idle) << ", total " << milliseconds(times.total) << ", tunnel "
+            << milliseconds(times.tunnel) << "\n";
   std::cout << "limits    body " << route.limits.body << " bytes\n";
   const auto& rewrite = route.rewrite;
   if (rewrite.path) std::cout << "rewrite   path to " << *rewrite.path << "\n";
@@ -80,6 +82,23 @@ void print_route(const conf::Config& config, const conf::RouteConfig& route) {
   if (rewrite.host) std::cout << "rewrite   host to " << *rewrite.host << "\n";
   for (const auto& header : rewrite.set_headers) std::cout << "rewrite   set " << header.first << "\n";
   for (const auto& name : rewrite.remove_headers) std::cout << "rewrite   remove " << name << "\n";
+}
+
+void print_codings(const conf::RouteConfig& route) {
+  if (route.compress) {
+    std::cout << "compress ";
+    for (const conf::Encoding encoding : route.compress->encodings) {
+      std::cout << (encoding == conf::Encoding::zstd ? " zstd" : " gzip");
+    }
+    std::cout << ", level " << route.compress->level << ", from " << route.compress->min_size << " bytes on\n";
+  }
+  if (route.decompress_requests) std::cout << "decode    request bodies in zstd and gzip\n";
+}
+
+// What the request's body is once `edit` took place.
+std::string edited(std::string body, const upstream::BodyEdit& edit) {
+  if (edit.active()) body.replace(edit.begin, edit.end - edit.begin, edit.replacement);
+  return body;
 }
 
 }  // namespace
@@ -113,7 +132,12 @@ int explain(const conf::Config& config, const ExplainRequest& request) {
   const router::RouteTable table(config);
   const Match match = table.match(view);
   const bool taken = match.kind == Match::Kind::route;
-  if (taken) print_route(config, *match.route);
+  if (taken) {
+    print_route(config, *match.route);
+    explain_cache(*match.route, head, rewritten_path(*match.route, head.path),
+                  edited(request.body, model_edit(*match.route, &scanner)));
+    print_codings(*match.route);
+  }
   if (match.kind == Match::Kind::not_found) std::cout << "answer    404: no route takes it\n";
   if (match.kind == Match::Kind::method_not_allowed) std::cout << "answer    405: allowed are " << match.allow << "\n";
   std::cout << "why\n";

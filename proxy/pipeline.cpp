@@ -9,6 +9,7 @@
 #include "proxy/cached/http_run.hpp"
 #include "proxy/http/websocket.hpp"
 #include "proxy/model_search.hpp"
+#include "proxy/rewriting.hpp"
 #include "router/split.hpp"
 
 namespace brink {
@@ -33,32 +34,7 @@ std::optional<std::string_view> find_field(const void* head, std::string_view na
   return field->value;
 }
 
-// The path the request goes on with.
-std::string rewritten_path(const conf::RouteConfig& route, std::string_view path) {
-  if (route.rewrite.path) return *route.rewrite.path;
-  if (!route.rewrite.path_prefix) return std::string(path);
-  std::string_view prefix = route.match.path_prefix;
-  while (prefix.size() > 1 && prefix.ends_with('/')) prefix.remove_suffix(1);
-  std::string_view rest = path.substr(std::min(prefix.size(), path.size()));
-  std::string result = *route.rewrite.path_prefix;
-  while (!result.empty() && result.back() == '/') result.pop_back();
-  while (rest.starts_with("//")) rest.remove_prefix(1);
-  if (!rest.empty() && rest.front() != '/') result += '/';
-  result += rest;
-  return result.empty() ? "/" : result;
-}
-
-// What is to happen to the body for the route's `rewrite.model`.
-upstream::BodyEdit model_edit(const conf::RouteConfig& route, const ModelSearch* model) {
-  upstream::BodyEdit edit;
-  if (!route.rewrite.model || model == nullptr || !model->found()) return edit;
-  edit.begin = model->scanner().value_begin();
-  edit.end = model->scanner().value_end();
-  edit.replacement = '"';
-  http::append_json_escaped(edit.replacement, *route.rewrite.model);
-  edit.replacement += '"';
-  return edit;
-}
+const router::ModelScanner* scanner_of(const ModelSearch* model) { return model ? &model->scanner() : nullptr; }
 
 }  // namespace
 
@@ -135,7 +111,7 @@ void Pipeline::take_route(http::Client& client, const Match& match, const ModelS
     return client.reply({respond.status, respond.headers, respond.body});
   }
   if (!upgrade.websocket && look_into_cache(client, match.route_index, model)) return;
-  dispatch(client, match.route_index, model_edit(*exchange.route, model), upgrade.websocket);
+  dispatch(client, match.route_index, model_edit(*exchange.route, scanner_of(model)), upgrade.websocket);
 }
 
 // Stop 8: cache; stop 11, fill, is inside it. False: the route has none.
@@ -143,7 +119,7 @@ bool Pipeline::look_into_cache(http::Client& client, std::uint32_t route, const 
   Exchange& exchange = client.exchange();
   if (exchange.route->cache.mode == conf::CacheMode::off) return false;
   exchange.stop = Stop::cache;
-  upstream::BodyEdit edit = model_edit(*exchange.route, model);
+  upstream::BodyEdit edit = model_edit(*exchange.route, scanner_of(model));
   const auto alone = [this, &client, route, edit] { dispatch(client, route, edit, false); };
   boost::intrusive_ptr<cached::CachedRun> run;
   if (exchange.route->cache.mode == conf::CacheMode::exact) {
@@ -188,7 +164,6 @@ void Pipeline::dispatch(http::Client& client, std::uint32_t route, upstream::Bod
 void Pipeline::finished(Exchange& exchange) {
   const router::Time now = router::Clock::now();
   if (exchange.error == ErrorKind::none && exchange.complete) exchange.stop = Stop::finish;
-  if (exchange.pipelined) upstream_.shard.add(observe::Counter::pipelined);
   upstream_.shard.finished(exchange, now);
   log_.write(exchange, now);
 }

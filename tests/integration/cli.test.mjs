@@ -122,6 +122,58 @@ suite('brink explain', async () => ({}), () => {
     assert.match(stdout, /model/);
   });
 
+  const cached = `
+listeners: [{address: "127.0.0.1:0"}]
+admin: {address: "127.0.0.1:0"}
+clusters:
+  chat: {endpoints: [{url: "http://127.0.0.1:9101"}]}
+routes:
+  - name: chat
+    match: {path_prefix: /openai/v1}
+    cluster: chat
+    rewrite: {path_prefix: /v1, model: real}
+    cache: {mode: exact}
+    compress: {encodings: [zstd]}
+  - name: web
+    match: {path_prefix: /}
+    cluster: chat
+    cache: {mode: http, coalesce: false}
+`;
+  const explain_cached = async (scope, ...args) => {
+    const {code, stdout} = await run('brink', ['explain', '-c', file_of(scope, cached), ...args]);
+    assert.equal(code, 0);
+    return stdout;
+  };
+  const key_of = async (scope, json) => {
+    const body = file_of(scope, json, 'body.json');
+    const stdout = await explain_cached(scope, 'POST', '/openai/v1/chat/completions', '--body', body);
+    const found = /^key +([0-9a-f]{64}): eligible/m.exec(stdout);
+    assert.ok(found, stdout);
+    return found[1];
+  };
+
+  scenario('the policy of a cache, and the URL that an answer is known by', async (scope) => {
+    const stdout = await explain_cached(scope, 'GET', 'http://A.test:80/x?y');
+    assert.match(stdout, /^cache +mode http, .*coalesce off$/m);
+    assert.match(stdout, /^key +http:\/\/a\.test\/x\?y,/m);
+  });
+
+  scenario('why a request goes past the cache', async (scope) => {
+    assert.match(await explain_cached(scope, 'POST', '/x'), /goes past it: only GET and HEAD/);
+    assert.match(await explain_cached(scope, 'GET', '/x', '-H', 'cache-control: no-store'), /goes past it: .*no-store/);
+    const body = file_of(scope, '{"messages":[]}', 'body.json');
+    const stdout = await explain_cached(scope, 'POST', '/openai/v1/chat/completions', '--body', body);
+    assert.match(stdout, /^cache +mode exact, .*scope credential.*when repeatable/m);
+    assert.match(stdout, /goes past it: .*not repeatable/);
+    assert.match(stdout, /^compress +zstd, level 3/m);
+  });
+
+  scenario('the key of a JSON request is that of its meaning, after rewrites', async (scope) => {
+    const key = await key_of(scope, '{"model":"a","messages":[],"temperature":0}');
+    assert.equal(await key_of(scope, '{ "temperature": 0.0, "messages": [], "model": "b", "stream": true}'), key);
+    assert.notEqual(await key_of(scope, '{"model":"a","messages":[],"temperature":0,"top_p":0.5}'), key);
+  });
+
   scenario('a fixed answer', async (scope) => {
     const {code, stdout} = await explain(scope, 'GET', '/teapot');
     assert.equal(code, 0);
