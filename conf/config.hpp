@@ -85,11 +85,34 @@ struct HealthCheckConfig {
   unsigned healthy_after = 2;    // consecutive successes
 };
 
+// Which endpoints are left out for a while because of how they answered (docs/failures.md).
+struct OutlierConfig {
+  unsigned consecutive_failures = 5;  // 0: not by this
+  double failure_share = 0.5;         // of at least `min_requests` in `window`; 0: not by this
+  unsigned min_requests = 20;
+  Duration window{10'000};
+  double slow_factor = 0;      // first byte this many times slower than the cluster's median; 0: not by this
+  Duration eject_for{10'000};  // the first time; doubles with each further one
+  Duration max_eject_for{300'000};
+  double max_ejected = 0.5;     // share of the endpoints; the others stay
+  Duration slow_start{10'000};  // an endpoint that returns gets its full share after it; 0: at once
+};
+
+// Requests wait here while every endpoint is at its limit.
+struct QueueConfig {
+  unsigned size = 0;        // waiting requests in the whole process; 0: no queue
+  Duration timeout{5'000};  // of one request; past it 503
+};
+
 struct ClusterConfig {
   std::string name;
   Balance balance = Balance::score;
   std::vector<EndpointConfig> endpoints;  // at least one
   std::optional<HealthCheckConfig> health_check;
+  OutlierConfig outlier;
+  double panic_threshold = 0.5;  // with fewer usable than this share, all are used; 0: never
+  QueueConfig queue;
+  std::string fallback;  // another cluster's name, `local_model`, or empty
   struct Limits {
     unsigned connections = 1024;         // open to the whole cluster, idle ones included; past it 503
     unsigned requests = 1024;            // in flight in the whole cluster; past it 503
@@ -162,6 +185,33 @@ struct CompressConfig {
   std::uint64_t min_size = 256;                                     // bytes; a smaller body goes as it is
 };
 
+// What is tried again, before the client has seen a byte.
+struct RetryConfig {
+  enum On : unsigned {  // bits
+    connect = 1,
+    reset = 2,
+    timeout = 4,
+    s429 = 8,
+    s500 = 16,
+    s502 = 32,
+    s503 = 64,
+    s504 = 128,
+  };
+  unsigned attempts = 2;  // further ones
+  unsigned on = connect | reset | s429 | s502 | s503 | s504;
+  double budget = 0.2;         // of the cluster's requests in the last 10 s may be retries, and always 3 a second
+  bool non_idempotent = true;  // POST and PATCH too, though some of the request was sent; inference repeats harmlessly
+  Duration backoff{25};        // upper bound of the random wait before the first one; doubles
+  Duration max_backoff{250};
+};
+
+// A second endpoint is asked when the first is late; the first answer wins.
+struct HedgeConfig {
+  double percentile = 0.95;  // of the endpoint's own first byte
+  Duration least{50};        // never earlier
+  double budget = 0.05;      // of the cluster's requests may be hedged
+};
+
 struct RouteConfig {
   std::string name;
   MatchConfig match;
@@ -169,6 +219,9 @@ struct RouteConfig {
   std::optional<RespondConfig> respond;
   TimeoutsConfig timeouts;
   RewriteConfig rewrite;
+  RetryConfig retry;
+  std::optional<HedgeConfig> hedge;  // absent: none
+  Duration keep_alive_comments{0};   // an event stream that is silent for this long gets a comment; 0: none
   CacheConfig cache;
   std::optional<CompressConfig> compress;  // absent: bodies go as they come
   bool decompress_requests = false;        // zstd and gzip request bodies reach the backend decoded
@@ -196,6 +249,22 @@ struct CacheTiersConfig {
   std::optional<RedisConfig> redis;
 };
 
+// The model on the node that answers when no backend can (docs/local-model.md).
+struct LocalModelConfig {
+  std::string file;  // a GGUF; or
+  std::string url;   // a server of the same API that somebody else runs
+  unsigned threads = 2;
+  unsigned parallel = 4;      // sequences decoded together
+  unsigned context = 4096;    // tokens a sequence
+  unsigned queue = 16;        // waiting requests; past it 503
+  int nice = 10;              // 0..19
+  std::string cpus;           // a list such as 0-3,8; empty: any
+  std::uint64_t memory = 0;   // bytes of address space; 0: no limit
+  std::string chat_template;  // a template's name; empty: the file's own
+  std::string program;        // brink-model; empty: beside brink
+  Duration start_timeout{60'000};
+};
+
 struct AccessLogConfig {
   std::string file = "-";  // "-" is standard output; "off" turns it off; else a path, opened for appending
 };
@@ -206,6 +275,7 @@ struct Config {
   AdminConfig admin;
   DownstreamConfig downstream;
   CacheTiersConfig cache;
+  std::optional<LocalModelConfig> local_model;
   std::vector<ClusterConfig> clusters;
   std::vector<RouteConfig> routes;  // in the order of the files
   AccessLogConfig access_log;

@@ -42,9 +42,7 @@ void WorkerTiers::configure(const conf::CacheTiersConfig& config) {
   while (!lookups_.empty()) lookups_.extract(lookups_.begin()).mapped().found(nullptr);
   if (!redis_config_) return;
   redis::Events events;
-  events.state = [](bool up, const std::string& text) {
-    up ? observe::log_info("redis: " + text) : observe::log_warn("redis: " + text);
-  };
+  events.state = [](bool up, const std::string& text) { up ? observe::log_info(text) : observe::log_warn(text); };
   events.done = [this](redis::Operation operation, redis::ErrorKind error, bool nil, std::chrono::microseconds) {
     using observe::Counter;
     if (error == redis::ErrorKind::timeout) shard.add(Counter::redis_timeouts);
