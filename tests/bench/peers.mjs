@@ -126,6 +126,21 @@ export function contestants(bin) {
       find: () => version('nginx', ['-v']),
       start: nginx((dir) => `${dir}/nginx-access.log combined buffer=64k flush=1s`),
     },
+    varnish: {
+      package: 'varnish',
+      only: ['hit', 'hit256k'],
+      find: () => version('varnishd', ['-V']),
+      start: async ({dir, origin, cpu}) => {
+        const port = await free_port();
+        const file = configuration('varnish.vcl', dir, {ORIGIN: origin});
+        const program = new Program(cpu, 'varnishd', [
+          '-F', '-n', join(dir, 'varnish'), '-a', `127.0.0.1:${port}`, '-f', file, '-s', 'malloc,256m', '-T', 'none', '-p',
+          'thread_pools=1'
+        ]);
+        await answers(program, port);
+        return {program, port};
+      },
+    },
     haproxy: {
       package: 'haproxy',
       find: () => version('haproxy', ['-v']),

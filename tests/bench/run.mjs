@@ -14,8 +14,9 @@ import {workloads} from './workloads.mjs';
 
 const usage = `usage: tests/bench/run.sh [options]
   --quick            a fast pass: one short round, fewer connections
-  --only w1,w2       these workloads (w1 w2 w3 w3r w3p w4 w220k latency first_byte idle streams)
-  --peers nginx      these peers (nginx, nginx+log, haproxy)
+  --only w1,w2       these workloads (w1 w2 w3 w3r w3p w4 w220k hit hit256k latency first_byte idle
+                     streams)
+  --peers nginx      these peers (nginx, nginx+log, haproxy, varnish)
   --no-brink         the peers alone
   --rounds N         rounds (5; with --quick 1)
   --seconds S        of each measurement (2; with --quick 1)
@@ -140,9 +141,10 @@ async function run(settings, dir) {
 
   const results = [];  // {round, workload, contestant, values}
   for (let round = 1; round <= settings.rounds; ++round) {
-    for (const [workload, {args, direct, fresh}] of Object.entries(list)) {
+    for (const [workload, {args, among, direct, fresh}] of Object.entries(list)) {
       if (fresh && round > 1) continue;  // memory does not vary
-      const taking_part = Object.keys(field).filter((name) => field[name].only?.includes(workload) ?? true);
+      const taking_part = Object.keys(field).filter(
+          (name) => (field[name].only?.includes(workload) ?? true) && (among?.includes(name) ?? true));
       for (const contestant of [...(direct ? ['direct'] : []), ...taking_part]) {
         const what = `round ${round}, ${workload}, ${contestant}`;
         let values;

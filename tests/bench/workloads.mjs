@@ -39,6 +39,20 @@ export function workloads(dir) {
     w3p: {title: 'W3p: SSE, 64 events 2 ms apart', must: 1, goal: 0.8, args: ['-c', 64, ...events('/w3?gap=2000')]},
     w4: {title: 'W4: 256 KB answer', must: 1, goal: 0.9, args: ['-c', 64, '--path', '/w4', '--expect-bytes', 262144]},
     w220k: {title: '220 KB prompt, 8 connections', must: 1.1, goal: 1, against: 'nginx', args: ['-c', 8, ...prompt]},
+    hit: {
+      title: 'hit in the cache, 128 B',
+      must: 0.6,
+      goal: 0.4,
+      among: ['brink', 'nginx', 'varnish'],
+      args: ['-c', 64, '--path', '/hit', '--expect-bytes', 128]
+    },
+    hit256k: {
+      title: 'hit in the cache, 256 KB',
+      must: 0.6,
+      goal: 0.4,
+      among: ['brink', 'nginx', 'varnish'],
+      args: ['-c', 64, '--path', '/hit256k', '--expect-bytes', 262144]
+    },
     latency: {title: 'W1, one connection', direct: true, args: ['-c', 1, '--path', '/w1', '--expect-bytes', 128]},
     first_byte: {title: '220 KB prompt, one connection', direct: true, args: ['-c', 1, ...prompt]},
     idle: {title: 'idle connections', fresh: true},
