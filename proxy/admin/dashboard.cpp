@@ -23,9 +23,10 @@ std::string_view dashboard_page() {
   <span><b id="connections">–</b> client connections</span> <span><b id="tunnels">–</b> tunnels</span>
   <span><b id="memory">–</b> MiB</span>
 </p>
+<p>Cache: <span id="cache">–</span></p>
 <h2>Clusters</h2><div id="clusters"></div>
 <h2>Routes</h2><div id="routes"></div>
-<p>As data: <a href="/clusters">/clusters</a> <a href="/routes">/routes</a> <a href="/config">/config</a>
+<p>As data: <a href="/clusters">/clusters</a> <a href="/routes">/routes</a> <a href="/cache">/cache</a> <a href="/config">/config</a>
   <a href="/metrics">/metrics</a> <a href="/healthz">/healthz</a> <a href="/readyz">/readyz</a></p>
 <script>
   const at = (id) => document.getElementById(id);
@@ -50,10 +51,17 @@ std::string_view dashboard_page() {
     }
     return total;
   }
+  const mib = (bytes) => Math.round(bytes / 1048576) + ' MiB';
+  function cacheText({hit_ratio, memory, flights, redis}) {
+    const ratio = hit_ratio === null ? 'nothing asked of it' : Math.round(hit_ratio * 100) + ' % answered from it';
+    const tier = redis === null ? 'no Redis' : redis.in_use ? 'Redis in use' : 'Redis not heard';
+    return [ratio, memory.entries + ' entries, ' + mib(memory.bytes) + ' of ' + mib(memory.budget),
+            flights.count + ' calls shared', tier].join('; ');
+  }
   let last;
   async function refresh() {
-    const [ready, clusters, routes, metrics] = await Promise.all([
-      json('/readyz'), json('/clusters'), json('/routes'), fetch('/metrics').then((reply) => reply.text())]);
+    const [ready, clusters, routes, cache, metrics] = await Promise.all([
+      json('/readyz'), json('/clusters'), json('/routes'), json('/cache'), fetch('/metrics').then((reply) => reply.text())]);
     at('state').textContent = ready.ready ? 'ready' : 'not ready: ' + ready.reason;
     at('clusters').replaceChildren(...clusters.clusters.flatMap((cluster) => [
       Object.assign(document.createElement('h3'), {textContent: cluster.name + ' (' + cluster.balance + ')'}),
@@ -62,6 +70,7 @@ std::string_view dashboard_page() {
                                           e.failures, e.first_byte_ms]))]));
     at('routes').replaceChildren(table(['route', 'goes to', 'requests'], routes.routes.map((route) => [
       route.name, route.clusters.map((target) => target.name).join(', ') || 'fixed reply', route.requests])));
+    at('cache').textContent = cacheText(cache);
     const now = {time: performance.now(), requests: sum(metrics, 'brink_requests_total')};
     if (last) at('rate').textContent = Math.round((now.requests - last.requests) / (now.time - last.time) * 1000);
     last = now;
