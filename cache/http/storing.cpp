@@ -98,6 +98,11 @@ Storing may_store(const Request& request, const Response& response, const StoreO
   if (!directives.stale_while_revalidate) directives.stale_while_revalidate = options.stale_while_revalidate;
   if (!directives.stale_if_error) directives.stale_if_error = options.stale_if_error;
   result.freshness = freshness_of(response, directives, options.heuristic_limit);
+  if (options.default_lifetime > Duration{} && !has_explicit_lifetime(response, directives) &&
+      is_heuristically_cacheable(response.status) && response.status < 400 &&
+      !contains(response.fields, "set-cookie")) {
+    result.freshness.lifetime = options.default_lifetime;
+  }
   const bool validator = has_validator(response.status, response.fields);
   if (!is_of_use(result.freshness, validator)) return refuse("stale, without a validator");
   result.vary = *std::move(vary);

@@ -13,6 +13,8 @@ namespace brink::cache::http {
 struct StoreOptions {
   std::span<const std::string> targets = default_targets();  // targeted fields, RFC 9213; names in any case
   Duration heuristic_limit = std::chrono::hours(24);         // the most that a guessed lifetime may be
+  // The lifetime of a success that says nothing of one and may be kept on a guess, in the place of the guess; 0: none.
+  Duration default_lifetime{};
   // For responses that say nothing of it (RFC 5861); 0: none.
   Duration stale_while_revalidate{};
   Duration stale_if_error{};

@@ -38,16 +38,18 @@ Recipe::Opened HttpRecipe::on_head(const http::ResponseHead& head) {
   std::vector<cache::Field> fields;
   for (const http::Field& field : head.fields) fields.push_back({field.name, field.value});
   const rules::Response response{head.status, fields, asked_at_, wall_now()};
+  rules::StoreOptions options;
+  options.default_lifetime = route_.cache.ttl;
   Opened opened;
   if (stale_ && head.status == 304) {
-    opened.instead = store_updated(tiers_, rules::update(*stale_, request(), response), stale_->key);
+    opened.instead = store_updated(tiers_, rules::update(*stale_, request(), response, options), stale_->key);
     if (opened.instead) return opened;
   }
   if (stale_ && head.status >= 500 && rules::may_serve_on_error(request(), *stale_, head.status, wall_now())) {
     opened.instead = stale_;
     return opened;
   }
-  rules::Storing storing = rules::may_store(request(), response);
+  rules::Storing storing = rules::may_store(request(), response, options);
   opened.store = storing.store;
   opened.reason = storing.reason;
   if (!storing.store) return opened;
@@ -56,11 +58,6 @@ Recipe::Opened HttpRecipe::on_head(const http::ResponseHead& head) {
   entry_->status = head.status;
   entry_->freshness = storing.freshness;
   entry_->useful_until = storing.useful_until;
-  const auto default_ttl = route_.cache.ttl;
-  if (default_ttl.count() > 0 && !rules::has_explicit_lifetime(response, storing.directives)) {
-    entry_->freshness.lifetime = default_ttl;
-    entry_->useful_until = std::max(entry_->useful_until, wall_now() + default_ttl);
-  }
   entry_->url = url_;
   entry_->route = route_.name;
   entry_->tags = std::move(storing.tags);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <ctime>
 #include <random>
 #include <utility>
 
@@ -13,6 +14,16 @@ constexpr std::size_t workload_events = 64;
 constexpr std::size_t max_events = 100'000;
 constexpr std::size_t max_stream_lengths = 64;  // scripts kept; bounds the memory that targets can claim
 constexpr std::uint32_t random_scripts = 16;
+
+// When the answers are made: what a cache takes for their age counts from it.
+std::string date_line() {
+  char text[64];
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  std::strftime(text, sizeof text, "date: %a, %d %b %Y %H:%M:%S GMT\r\n", &utc);
+  return text;
+}
 
 std::string chunk(std::string_view data) {
   char size[20];
@@ -54,7 +65,7 @@ std::optional<std::size_t> parameter(std::string_view query, std::string_view na
 
 Script plain_answer(std::string_view content_type, std::size_t body_bytes) {
   Script script;
-  script.bytes = "HTTP/1.1 200 OK\r\nserver: bench-origin\r\ndate: Tue, 01 Dec 2026 00:00:00 GMT\r\ncontent-type: " +
+  script.bytes = "HTTP/1.1 200 OK\r\nserver: bench-origin\r\n" + date_line() + "content-type: " +
                  std::string(content_type) + "\r\ncontent-length: " + std::to_string(body_bytes) + "\r\n\r\n";
   script.bytes += content_type == "application/json" ? json_body(body_bytes) : std::string(body_bytes, 'x');
   script.ends = {script.bytes.size()};
@@ -68,7 +79,7 @@ Script event_stream(std::size_t events) {
     script.ends.push_back(script.bytes.size());
   };
   write(
-      "HTTP/1.1 200 OK\r\nserver: bench-origin\r\ndate: Tue, 01 Dec 2026 00:00:00 GMT\r\n"
+      "HTTP/1.1 200 OK\r\nserver: bench-origin\r\n" + date_line() +
       "content-type: text/event-stream\r\ncache-control: no-cache\r\ntransfer-encoding: chunked\r\n\r\n");
   for (std::size_t i = 0; i < events; ++i) write(chunk(event(i)));
   write(chunk("data: [DONE]\n\n") + "0\r\n\r\n");
