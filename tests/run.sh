@@ -82,6 +82,15 @@ integration() {  # PRESET FILE...
     "$(count "$log" '^. skipped ([0-9]+)$')"
 }
 
+# The suite behind cache-tests.fyi. A check of it that falls below its floor counts as one failure.
+conformance() {  # PRESET
+  local log=$1-conformance status=0 passed
+  runner "http-cache-tests ($1)" "$log" env BRINK_BIN="$PWD/build/$1/bin/brink" node tests/conformance/run.mjs || status=$?
+  passed=$(count "$LOG_DIR/$log.log" '^required: ([0-9]+) of .*')
+  tally "http-cache-tests ($1)" "$LOG_DIR/$log.log" $status $((passed + $(count "$LOG_DIR/$log.log" '^optimal: ([0-9]+) of .*'))) \
+    $((status != 0)) 0
+}
+
 build() {  # PRESET TARGET... (none: all of them)
   local preset=$1
   shift
@@ -100,14 +109,17 @@ dev() {
     corpus chunked
   fi
   if [ ${#files[@]} -gt 0 ]; then integration dev "${files[@]}"; fi
+  if [ -z "$filter" ]; then conformance dev; fi
 }
 
-# Where threads meet: endpoint counters and the registry, snapshots handed to workers, drain.
+# Where threads meet: endpoint counters and the registry, the memory cache, followers on other workers, snapshots handed
+# to workers, drain.
 tsan() {
-  build tsan router_test proxy_test brink gpu-sim
+  build tsan router_test cache_test proxy_test brink gpu-sim
   unit_tests tsan router_test
+  unit_tests tsan cache_test
   unit_tests tsan proxy_test
-  integration tsan tests/integration/reload.test.mjs tests/integration/drain.test.mjs
+  integration tsan tests/integration/{reload,drain,cache-coalescing}.test.mjs
 }
 
 release() {
