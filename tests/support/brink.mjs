@@ -31,6 +31,7 @@ export function make_config({backend, backends, route = {}, cluster = {}, log_fi
     routes: rest.routes ?? [{name: 'all', match: {path_prefix: '/'}, cluster: 'main', ...route}],
   };
   if (rest.downstream) config.downstream = rest.downstream;
+  if (rest.cache) config.cache = rest.cache;
   return config;
 }
 
