@@ -34,7 +34,9 @@ class Flight : public boost::intrusive_ref_counter<Flight, boost::thread_safe_co
   enum class Phase : std::uint8_t { waiting, streaming, complete, failed };
   static constexpr std::size_t backlog = std::size_t{256} * 1024;  // bytes no follower has taken, past which to pause
 
-  explicit Flight(std::string key) : key_(std::move(key)) {}
+  // `calls`: 1, and one more for each that failed before it and whose followers it takes over.
+  explicit Flight(std::string key, unsigned calls = 1) : calls_(calls), key_(std::move(key)) {}
+  unsigned calls() const { return calls_; }
   const std::string& key() const { return key_; }
 
   // The leader's side. `publisher` is woken when there is room again, or when the last follower has left.
@@ -77,7 +79,10 @@ class Flight : public boost::intrusive_ref_counter<Flight, boost::thread_safe_co
   void drop_taken();          // REQUIRES: the lock
   bool is_congested() const;  // REQUIRES: the lock
 
+  friend class FlightTable;
+  const unsigned calls_;
   const std::string key_;
+  boost::intrusive_ptr<Flight> successor_;  // of one that failed; the table's, under its lock
   mutable std::mutex mutex_;
   Phase phase_ = Phase::waiting;
   bool shared_ = true;

@@ -19,6 +19,21 @@ FlightTable::Joined FlightTable::join(const std::string& key, WakerPtr waker, st
   return {Role::lead, std::move(flight), ticket};
 }
 
+FlightTable::Joined FlightTable::take_over(Flight& failed, WakerPtr waker, unsigned max_calls,
+                                           const std::function<bool()>& arrived) {
+  Shard& shard = this->shard(failed.key());
+  const std::lock_guard lock(shard.mutex);
+  if (failed.successor_ == nullptr) {
+    if (failed.calls() >= max_calls) return {Role::none, nullptr, {}};
+    if (arrived && arrived()) return {Role::look, nullptr, {}};
+    const auto [found, fresh] = shard.flights.emplace(failed.key(), nullptr);
+    if (fresh) found->second = FlightPtr(new Flight(failed.key(), failed.calls() + 1));
+    failed.successor_ = found->second;  // or somebody who came later calls already
+    if (fresh) return {Role::lead, failed.successor_, failed.successor_->follow(std::move(waker), true)};
+  }
+  return {Role::follow, failed.successor_, failed.successor_->follow(std::move(waker), false)};
+}
+
 FlightPtr FlightTable::lead(const std::string& key) {
   Shard& shard = this->shard(key);
   const std::lock_guard lock(shard.mutex);

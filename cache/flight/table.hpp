@@ -22,6 +22,7 @@ class FlightTable {
     follow,  // somebody makes it
     alone,   // the answer cannot be shared, or too many wait: call without a flight
     look,    // an answer has arrived since: look into the cache again
+    none,    // of take_over: there were calls enough
   };
   struct Joined {
     Role role = Role::alone;
@@ -37,6 +38,9 @@ class FlightTable {
   // an answer does so before remove(), so between the two a request finds either the answer or the flight.
   Joined join(const std::string& key, WakerPtr waker, std::size_t max_followers, Clock::time_point now,
               const std::function<bool()>& arrived = {});
+  // The call in the place of one that failed, for one of those who followed it: the first of them makes it, the others
+  // follow, also when it has failed meanwhile. So they make `max_calls` together, however late one hears of it.
+  Joined take_over(Flight& failed, WakerPtr waker, unsigned max_calls, const std::function<bool()>& arrived = {});
   // A call without followers, such as a refresh in the background; nullptr if one is on its way.
   FlightPtr lead(const std::string& key);
   // Nobody finds it any more; those who follow go on. Once for each flight.

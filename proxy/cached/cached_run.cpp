@@ -8,7 +8,7 @@ using cache::FlightTable;
 using http::ErrorKind;
 
 namespace {
-constexpr unsigned max_takeovers = 2;  // backend calls of others that may fail before this request fails too
+constexpr unsigned max_calls = 3;  // to the backend, that may fail before all who wait for one fail too
 }
 
 CachedRun::CachedRun(WorkerTiers& tiers, Forwarder& forwarder, http::Client& client, std::uint32_t route, Alone alone)
@@ -46,7 +46,6 @@ void CachedRun::look_up(const std::string& key) {
 }
 
 void CachedRun::join(const std::string& key) {
-  key_ = key;
   FlightTable::Joined joined;
   if (config().coalesce) {
     joined = tiers_.shared.flights.join(key, waker_, config().followers, FlightTable::Clock::now(),
@@ -56,6 +55,10 @@ void CachedRun::join(const std::string& key) {
     joined.flight = cache::FlightPtr(new Flight(key));
     joined.ticket = joined.flight->follow(waker_, true);
   }
+  take(std::move(joined));
+}
+
+void CachedRun::take(FlightTable::Joined joined) {
   if (joined.role == FlightTable::Role::alone) return go_alone();
   if (joined.role == FlightTable::Role::look) {
     looked_again_ = true;
@@ -70,9 +73,7 @@ void CachedRun::join(const std::string& key) {
 }
 
 // Somebody's answer was stored after this request had looked for it.
-bool CachedRun::arrived() const {
-  return looked_ && !looked_again_ && tiers_.find(first_key()).get() != first_found_;
-}
+bool CachedRun::arrived() const { return looked_ && !looked_again_ && tiers_.find(first_key()).get() != first_found_; }
 
 void CachedRun::fetch_in_background(const std::string& key) {
   cache::FlightPtr flight = tiers_.shared.flights.lead(key);
@@ -190,13 +191,18 @@ void CachedRun::on_drained() {
 // Before the first byte somebody else may try: the first to hear of it leads, the others follow.
 void CachedRun::fail(const cache::Failure& failure) {
   const bool led = fetch_ != nullptr;
+  const cache::FlightPtr failed = flight_;
   leave();
   const auto kind = static_cast<ErrorKind>(failure.kind);
   if (begun_) {
     over_ = true;
     return client_.break_response(kind, failure.detail);
   }
-  if (!led && takeovers_++ < max_takeovers) return join(key_);
+  if (!led && ++failures_ < max_calls) {
+    FlightTable::Joined joined =
+        tiers_.shared.flights.take_over(*failed, waker_, max_calls, [this] { return arrived(); });
+    if (joined.role != FlightTable::Role::none) return take(std::move(joined));
+  }
   over_ = true;
   client_.fail(kind, failure.detail);
 }

@@ -52,11 +52,12 @@ class CachedRun : public http::Run {
   WorkerTiers& tiers_;
   http::Client& client_;
   bool needs_whole_ = false;  // the client wants part of the answer: wait for all of it
-  std::string own_body_;  // made for this client
+  std::string own_body_;      // made for this client
   std::unique_ptr<StoredHead> own_head_;
 
  private:
   bool arrived() const;
+  void take(cache::FlightTable::Joined joined);
   void on_news();
   void handle(cache::Flight::News news);
   void begin(const cache::Flight::News& news);
@@ -69,16 +70,15 @@ class CachedRun : public http::Run {
   const std::uint32_t route_;
   Alone alone_;
   cache::WakerPtr waker_;
-  std::uint64_t lookup_ = 0;  // under way in the shared tier
+  std::uint64_t lookup_ = 0;                   // under way in the shared tier
   const cache::Entry* first_found_ = nullptr;  // by the first look_up, to be compared with
   bool looked_ = false;
   bool looked_again_ = false;
-  std::string key_;           // of the flight
   cache::FlightPtr flight_;
   cache::Flight::Ticket ticket_{};
   boost::intrusive_ptr<Fetch> fetch_;  // if this run leads
-  unsigned takeovers_ = 0;
-  std::deque<cache::Piece> pieces_;  // to be sent
+  unsigned failures_ = 0;              // of calls that this run followed
+  std::deque<cache::Piece> pieces_;    // to be sent
   cache::Piece sending_;
   cache::EntryPtr kept_;
   std::string trailers_;

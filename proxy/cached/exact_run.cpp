@@ -162,12 +162,11 @@ std::unique_ptr<Recipe> ExactRun::recipe() {
 Fetch::Order ExactRun::order() {
   const http::RequestHead& head = client_.exchange().head;
   Fetch::Order order;
-  order.head.append(head.method_text).append(" ").append(head.target).append(" HTTP/1.1\r\n");
+  order.head.append(request_line(head));
   for (const http::Field& field : head.fields) {
     if (is_left_out(field) || (head.nominates && head.nominated(field.name))) continue;
     order.head.append(field.name).append(": ").append(field.value).append("\r\n");
   }
-  if (head.find(http::FieldId::host) == nullptr) order.head.append("host: ").append(head.authority).append("\r\n");
   order.head.append("content-length: ").append(std::to_string(body_.size())).append("\r\n\r\n");
   order.body = body_;
   order.max_object = config().max_object;

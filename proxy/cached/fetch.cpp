@@ -25,6 +25,13 @@ cache::EntryPtr head_for_others(const http::ResponseHead& head, Recipe::Opened o
 
 }  // namespace
 
+std::string request_line(const http::RequestHead& head) {
+  std::string text(head.method_text);
+  // Without a Host it can only be one of HTTP/1.0.
+  text.append(" ").append(head.target).append(head.find(http::FieldId::host) ? " HTTP/1.1\r\n" : " HTTP/1.0\r\n");
+  return text;
+}
+
 Fetch::Fetch(WorkerTiers& tiers, cache::FlightPtr flight, std::unique_ptr<Recipe> recipe, Order order,
              const http::Exchange& cause)
     : tiers_(tiers),

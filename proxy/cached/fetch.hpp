@@ -24,6 +24,9 @@ class Forwarder {
   virtual void forward(http::Client& client, std::uint32_t route) = 0;
 };
 
+// The first line of a call that is made for `head`, with its CRLF.
+std::string request_line(const http::RequestHead& head);
+
 class Fetch final : public http::Client, public boost::intrusive_ref_counter<Fetch, boost::thread_unsafe_counter> {
  public:
   struct Order {

@@ -143,7 +143,7 @@ std::unique_ptr<Recipe> HttpRun::recipe() {
 Fetch::Order HttpRun::order() {
   const http::RequestHead& head = client_.exchange().head;
   Fetch::Order order;
-  order.head.append(head.method_text).append(" ").append(head.target).append(" HTTP/1.1\r\n");
+  order.head.append(request_line(head));
   for (const cache::Field& field : fields_) {
     if (rules::is_left_out_of_fill(field.name) || (head.nominates && head.nominated(field.name))) continue;
     order.head.append(field.name).append(": ").append(field.value).append("\r\n");
@@ -153,7 +153,6 @@ Fetch::Order HttpRun::order() {
       order.head.append(field.name).append(": ").append(field.value).append("\r\n");
     }
   }
-  if (head.find(http::FieldId::host) == nullptr) order.head.append("host: ").append(head.authority).append("\r\n");
   order.head += "\r\n";
   order.max_object = config().max_object;
   order.alone_for = std::chrono::seconds(2);
