@@ -69,8 +69,10 @@ struct EndpointConfig {
   unsigned weight = 1;  // 1..1000
   double max_qps = 0;   // requests a second at most, the whole process; 0: no cap
   Location where;
+  std::string label;  // a name in the place of the address: of endpoints that Brink makes itself
   // The name in logs, metrics and x-brink-endpoint: `host:port`, or `unix:/path`. Keys the live state across reloads.
   std::string name() const {
+    if (!label.empty()) return label;
     if (!path.empty()) return "unix:" + path;
     const bool v6 = host.find(':') != std::string::npos;
     return (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
@@ -263,6 +265,7 @@ struct LocalModelConfig {
   std::string chat_template;  // a template's name; empty: the file's own
   std::string program;        // brink-model; empty: beside brink
   Duration start_timeout{60'000};
+  bool operator==(const LocalModelConfig&) const = default;
 };
 
 struct AccessLogConfig {

@@ -114,6 +114,12 @@ bool Server::start(std::shared_ptr<const conf::Config> config) {
     observe::log_error(problem);
     return false;
   }
+  try {
+    config = with_local_model(std::move(config));
+  } catch (const std::system_error& error) {
+    observe::log_error(std::string("local_model: ") + error.what());
+    return false;
+  }
   apply(builder_.build(config, first_names_patience), std::move(bound), wanted);
   metrics_.reloaded(true);
   try {
@@ -185,6 +191,21 @@ void Server::apply(std::shared_ptr<const upstream::Snapshot> snapshot, std::map<
   listening_ = wanted;
 }
 
+std::shared_ptr<const conf::Config> Server::with_local_model(std::shared_ptr<const conf::Config> config) {
+  if (config->local_model != local_model_config_) {
+    local_model_.reset();
+    local_model_config_ = config->local_model;
+    if (local_model_config_ && local_model_config_->url.empty()) {
+      local_model_ = std::make_unique<LocalModel>(control_.context, *local_model_config_);
+    }
+  }
+  if (!config->local_model) return config;
+  auto extended = std::make_shared<conf::Config>(*config);
+  extended->clusters.push_back(
+      LocalModel::cluster(*config->local_model, local_model_ ? local_model_->socket() : std::string()));
+  return extended;
+}
+
 void Server::use_redis(const conf::CacheTiersConfig& config) {
   if (!shared_.tiers.announce) {
     shared_.tiers.announce = [this](const cache::PurgeNotice& notice) {
@@ -223,6 +244,14 @@ admin::ReloadOutcome Server::reload() {
       outcome.problems.push_back(std::string("access_log: ") + error.what());
     }
   }
+  std::shared_ptr<const conf::Config> next;
+  if (outcome.problems.empty()) {
+    try {
+      next = with_local_model(loaded.config);
+    } catch (const std::system_error& error) {
+      outcome.problems.push_back(std::string("local_model: ") + error.what());
+    }
+  }
   outcome.ok = outcome.problems.empty();
   metrics_.reloaded(outcome.ok);
   if (!outcome.ok) {
@@ -230,7 +259,7 @@ admin::ReloadOutcome Server::reload() {
     return outcome;
   }
   warn_about_restart(*loaded.config);
-  apply(builder_.build(loaded.config, reload_names_patience), std::move(bound), wanted);
+  apply(builder_.build(next, reload_names_patience), std::move(bound), wanted);
   observe::log_info("configuration reloaded, generation " + std::to_string(snapshot_->generation));
   return outcome;
 }
@@ -303,6 +332,7 @@ void Server::stop() {
   workers_.clear();
   health_.stop();
   purges_.reset();
+  local_model_.reset();
   if (admin_listener_) admin_listener_->stop();
   if (admin_service_) admin_service_->close_all();
   control_.context.restart();

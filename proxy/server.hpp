@@ -13,6 +13,7 @@
 
 #include "proxy/admin/admin.hpp"
 #include "proxy/cached/purge_channel.hpp"
+#include "proxy/local_model.hpp"
 #include "proxy/snapshot_builder.hpp"
 #include "proxy/upstream/health.hpp"
 #include "proxy/worker.hpp"
@@ -46,6 +47,9 @@ class Server {
              const ListenerKeys& wanted);
   void warn_about_restart(const conf::Config& next) const;
   void use_redis(const conf::CacheTiersConfig& config);
+  // Starts, keeps or ends the local model's process, and gives the configuration with its cluster in it. Throws
+  // std::system_error.
+  std::shared_ptr<const conf::Config> with_local_model(std::shared_ptr<const conf::Config> config);
   void drain();
   void check_drained();
   void stop();
@@ -68,6 +72,8 @@ class Server {
   std::vector<std::unique_ptr<Worker>> workers_;
   ListenerKeys listening_;
   upstream::HealthChecker health_;
+  std::unique_ptr<LocalModel> local_model_;
+  std::optional<conf::LocalModelConfig> local_model_config_;  // of `local_model_`
   std::unique_ptr<cached::PurgeChannel> purges_;
   std::optional<conf::RedisConfig> redis_;  // of `purges_`
   boost::asio::steady_timer drain_timer_;

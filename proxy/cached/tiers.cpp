@@ -1,5 +1,7 @@
 #include "proxy/cached/tiers.hpp"
 
+#include <algorithm>
+
 #include "cache/redis/client.hpp"
 #include "cache/redis/codec.hpp"
 #include "proxy/cached/fetch.hpp"
@@ -13,12 +15,17 @@ using cache::EntryPtr;
 using cache::WallTime;
 namespace redis = cache::redis;
 
+namespace {
+// Purges are remembered for as long: what stays longer could come back after its purge.
+constexpr cache::Duration longest_in_redis = std::chrono::hours(24);
+}  // namespace
+
 WallTime wall_now() {
   return std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
 }
 
 void Tiers::configure(const conf::CacheTiersConfig& config) {
-  const std::size_t largest = config.memory / 4;
+  const std::size_t largest = config.memory / 16;  // so that there are several shards
   memory.resize({config.memory, largest});
   // Answers on their way are bounded apart from those that are there.
   flights.budget.set_limit(std::max<std::size_t>(config.memory / 4, std::size_t{64} * 1024 * 1024));
@@ -84,7 +91,15 @@ void WorkerTiers::take_shared(const std::string& key, std::uint64_t max_object, 
   const bool sendable = entry->kind == cache::Entry::Kind::variants || attach_head(*entry);
   if (verdict == cache::Verdict::drop || !sendable || entry->useful_until < wall_now()) return found(nullptr);
   if (verdict == cache::Verdict::stale) entry->soft_purged = true;
+  // What another request has stored meanwhile is newer.
+  const EntryPtr newer = shared.memory.find(key, wall_now());
+  if (newer && newer->freshness.response_time > entry->freshness.response_time) return found(newer);
   shared.memory.insert(entry);
+  // A purge that came in between has looked for it in vain.
+  if (shared.purges.verdict(*entry, decoded.stored_at) != verdict) {
+    shared.memory.erase(key);
+    return found(nullptr);
+  }
   found(entry);
 }
 
@@ -104,7 +119,8 @@ void WorkerTiers::store(EntryPtr entry, WallTime asked_at) {
   const WallTime now = wall_now();
   const auto ttl = entry->kind == cache::Entry::Kind::variants ? entry->useful_until - now : entry->freshness.ttl(now);
   if (ttl < std::chrono::seconds(1)) return;
-  redis_->set(redis::redis_key(redis_config_->prefix, entry->key), redis::encode(*entry, asked_at), ttl, {});
+  redis_->set(redis::redis_key(redis_config_->prefix, entry->key), redis::encode(*entry, asked_at),
+              std::min(ttl, longest_in_redis), {});
 }
 
 void WorkerTiers::erase(const std::string& key) {
