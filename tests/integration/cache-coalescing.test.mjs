@@ -17,10 +17,19 @@ const ask = (text) => ({model: 'm', temperature: 0, stream: true, messages: [{ro
 
 function event(number, last = false) {
   const choice = {index: 0, delta: {content: `word ${number} `}, finish_reason: last ? 'stop' : null};
-  return `data: ${JSON.stringify({id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [choice]})}\n\n`;
+  return `data: ${
+      JSON.stringify({id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [choice]})}\n\n`;
 }
 
-async function start(scope, {http = {}, exact = {}, node = {workers: 2}, memory = '64MiB', timeouts} = {}) {
+async function start(scope, {
+  http = {},
+  exact = {},
+  node = {
+    workers: 2
+  },
+  memory = '64MiB',
+  timeouts
+} = {}) {
   const origin = await Origin.start(scope);
   const routes = [
     {name: 'models', match: {path_prefix: '/v1/'}, cluster: 'main', cache: {mode: 'exact', ...exact}},
@@ -42,7 +51,8 @@ const send_all = (clients, bytes) => clients.forEach((client) => client.send(byt
 
 // Nobody tells that a request waits for another's call: they are sent, and the edge's own page shows them in progress.
 async function waiting(edge, count) {
-  await until(async () => (await edge.metrics()).sum('brink_requests_in_flight') >= count, `${count} requests in progress`);
+  await until(
+      async () => (await edge.metrics()).sum('brink_requests_in_flight') >= count, `${count} requests in progress`);
 }
 
 suite('many at once', start, (shared) => {
@@ -123,8 +133,9 @@ suite('many at once', start, (shared) => {
     assert.equal(origin.requests.length, 1);
     const again = await post_json(edge, chat, ask('events'));
     assert.ok(cache_status(again).hit);
-    assert.equal(again.body.toString(),
-                 Array.from({length: events}, (_, n) => event(n, n === events - 1)).join('') + 'data: [DONE]\n\n');
+    assert.equal(
+        again.body.toString(),
+        Array.from({length: events}, (_, n) => event(n, n === events - 1)).join('') + 'data: [DONE]\n\n');
   });
 
   scenario('what is for the first client alone stays with it', async (scope) => {
@@ -407,7 +418,8 @@ suite('the end of the process', start, () => {
 
   scenario('its time up, it ends calls that are shared and those in the background', async (scope) => {
     const {origin, edge} = await start(scope, {node: {workers: 2, drain_timeout: '1s'}});
-    origin.handler = () => ({fields: {'Cache-Control': 'max-age=1, stale-while-revalidate=60', 'Age': '5'}, body: 'old'});
+    origin.handler = () =>
+        ({fields: {'Cache-Control': 'max-age=1, stale-while-revalidate=60', 'Age': '5'}, body: 'old'});
     await get(edge, '/background');
     origin.forget();
     origin.handler = (_, connection) => connection.closed.then(() => undefined);

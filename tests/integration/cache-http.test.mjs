@@ -71,8 +71,8 @@ suite('a stored answer', (scope) => start(scope), (shared) => {
     count(origin, {'Cache-Control': 'max-age=60', 'ETag': '"v1"'}, () => '0123456789');
     await get(edge, '/range');
     const middle = await get(edge, '/range', {Range: 'bytes=2-4'});
-    assert.deepEqual([middle.status, middle.body.toString(), middle.get('content-range')],
-                     [206, '234', 'bytes 2-4/10']);
+    assert.deepEqual(
+        [middle.status, middle.body.toString(), middle.get('content-range')], [206, '234', 'bytes 2-4/10']);
     const tail = await get(edge, '/range', {Range: 'bytes=-3'});
     assert.deepEqual([tail.status, tail.body.toString()], [206, '789']);
     const beyond = await get(edge, '/range', {Range: 'bytes=10-'});
@@ -115,8 +115,10 @@ suite('a stored answer', (scope) => start(scope), (shared) => {
   scenario('is chosen by the fields that Vary names', async () => {
     const {origin, edge} = shared;
     origin.forget();
-    origin.handler = (asked) =>
-        ({fields: {'Cache-Control': 'max-age=60', 'Vary': 'Accept-Language'}, body: asked.get('accept-language') ?? '-'});
+    origin.handler = (asked) => ({
+      fields: {'Cache-Control': 'max-age=60', 'Vary': 'Accept-Language'},
+      body: asked.get('accept-language') ?? '-'
+    });
     const ask = async (language) => {
       const answer = await get(edge, '/vary', {'Accept-Language': language});
       return [answer.body.toString(), cache_status(answer).hit ? 'hit' : cache_status(answer).fwd];
@@ -133,8 +135,9 @@ suite('a stored answer', (scope) => start(scope), (shared) => {
     const {origin, edge} = shared;
     origin.forget();
     origin.handler = async (_, connection) => {
-      await connection.send('HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nTransfer-Encoding: chunked\r\n\r\n',
-                            chunk('old'), last_chunk);
+      await connection.send(
+          'HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nTransfer-Encoding: chunked\r\n\r\n', chunk('old'),
+          last_chunk);
     };
     for (const host of ['Host: a.test\r\n', '']) {
       for (const expected of ['miss', 'hit']) {
@@ -176,7 +179,8 @@ suite('an answer that is not fresh', (scope) => start(scope), (shared) => {
     const {origin, edge} = shared;
     count(origin, stale_now);
     await get(edge, '/validate');
-    origin.handler = () => ({status: 304, reason: 'Not Modified', fields: {'Cache-Control': 'max-age=60', 'X-New': '1'}});
+    origin.handler = () =>
+        ({status: 304, reason: 'Not Modified', fields: {'Cache-Control': 'max-age=60', 'X-New': '1'}});
     const validated = await get(edge, '/validate');
     assert.deepEqual([validated.status, validated.body.toString(), validated.get('x-new')], [200, 'answer 1', '1']);
     assert.equal(cache_status(validated).fwd, 'stale');
@@ -354,8 +358,9 @@ suite('what is not stored', (scope) => start(scope, {max_object: '64KiB'}), (sha
     for (const framing of ['Content-Length: 100', 'Transfer-Encoding: chunked']) {
       origin.forget();
       origin.handler = async (_, connection) => {
-        await connection.send(`HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n${framing}\r\n\r\n`,
-                              framing.endsWith('chunked') ? chunk('half') : 'half');
+        await connection.send(
+            `HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n${framing}\r\n\r\n`,
+            framing.endsWith('chunked') ? chunk('half') : 'half');
         connection.half_close();
       };
       const path = `/cut/${framing.length}`;
@@ -399,7 +404,12 @@ suite('what is not stored', (scope) => start(scope, {max_object: '64KiB'}), (sha
     assert.ok(edge.resident_bytes() - before < 8 * 1024 * 1024);
     client.resume();
     let received = 0;
-    await client.read_response('GET', {keep: false, on_data: (piece) => { received += piece.length; }});
+    await client.read_response('GET', {
+      keep: false,
+      on_data: (piece) => {
+        received += piece.length;
+      }
+    });
     assert.equal(received, size);
     client.close();
     origin.forget();
@@ -410,7 +420,8 @@ suite('what is not stored', (scope) => start(scope, {max_object: '64KiB'}), (sha
   scenario('a part of something that is not stored comes from the origin', async () => {
     const {origin, edge} = shared;
     origin.forget();
-    origin.handler = () => ({status: 206, reason: 'Partial Content', fields: {'Content-Range': 'bytes 0-1/4'}, body: 'ab'});
+    origin.handler = () =>
+        ({status: 206, reason: 'Partial Content', fields: {'Content-Range': 'bytes 0-1/4'}, body: 'ab'});
     const part = await get(edge, '/part', {Range: 'bytes=0-1'});
     assert.deepEqual([part.status, part.body.toString()], [206, 'ab']);
     assert.equal(origin.requests[0].get('range'), 'bytes=0-1');
@@ -505,7 +516,11 @@ suite('messages', (scope) => start(scope), (shared) => {
     const {origin, edge} = shared;
     origin.forget();
     origin.handler = (asked) => encode_response({
-      fields: {'Cache-Control': 'max-age=60', 'Vary': 'Accept-Encoding', ...(asked.get('accept-encoding') ? {'Content-Encoding': 'x-test'} : {})},
+      fields: {
+        'Cache-Control': 'max-age=60',
+        'Vary': 'Accept-Encoding',
+        ...(asked.get('accept-encoding') ? {'Content-Encoding': 'x-test'} : {})
+      },
       body: asked.get('accept-encoding') ?? 'plain'
     });
     for (let i = 0; i < 2; ++i) {
