@@ -58,6 +58,11 @@ void check_health_check(Scope& scope, void* object) {
 
 void check_cluster(Scope& scope, void* object) {
   const auto& cluster = *static_cast<const ClusterConfig*>(object);
+  if (cluster.name == local_model_name) {
+    scope.problems.add(scope.where,
+                       "a cluster cannot be named `local_model`; `fallback` means the model on the node by it");
+  }
+  if (scope.has("fallback")) scope.references.push_back({cluster.fallback, scope.at("fallback"), cluster.name});
   std::map<std::string, const EndpointConfig*> names;
   for (const EndpointConfig& endpoint : cluster.endpoints) {
     if (endpoint.host.empty() && endpoint.path.empty()) continue;  // its URL is wrong and reported
@@ -71,7 +76,7 @@ void check_cluster(Scope& scope, void* object) {
 
 void check_split(Scope& scope, void* object) {
   const auto& split = *static_cast<const SplitConfig*>(object);
-  if (scope.has("cluster")) scope.references.push_back({split.cluster, scope.at("cluster")});
+  if (scope.has("cluster")) scope.references.push_back({split.cluster, scope.at("cluster"), {}});
 }
 
 void check_respond(Scope& scope, void* object) {
@@ -109,14 +114,17 @@ void check_timeouts(Scope& scope, void* object) {
 
 void check_route(Scope& scope, void* object) {
   const auto& route = *static_cast<const RouteConfig*>(object);
-  if (scope.has("cluster")) scope.references.push_back({route.clusters.front().cluster, scope.at("cluster")});
+  if (scope.has("cluster")) {
+    scope.references.push_back({route.clusters.front().cluster, scope.at("cluster"), {}});
+  }
   if (route.rewrite.path_prefix && route.match.path_prefix.empty()) {
     scope.problem("rewrite",
                   "`rewrite.path_prefix` replaces what `match.path_prefix` matched, and this route has none; "
                   "use `rewrite.path`, or match a prefix");
   }
   if (route.respond) {
-    for (const char* key : {"rewrite", "timeouts", "cache", "decompress_requests"}) {
+    for (const char* key :
+         {"rewrite", "timeouts", "retry", "hedge", "keep_alive_comments", "cache", "decompress_requests"}) {
       if (scope.has(key)) scope.problem(key, ticked(key) + " has no effect beside `respond`; remove it");
       scope.shown.erase(key);
     }

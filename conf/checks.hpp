@@ -14,11 +14,15 @@
 
 namespace brink::conf {
 
-// A cluster's name where a route uses it; resolved when all files are read.
+// A cluster's name where a route or another cluster uses it; resolved when all files are read.
 struct Reference {
   std::string cluster;
   Location where;
+  std::string fallback_of = {};  // the cluster whose `fallback` it is; empty: a route's
 };
+
+// What a cluster's `fallback` may name besides clusters; no cluster has this name.
+inline constexpr const char* local_model_name = "local_model";
 
 // What a block's check may see besides the object itself.
 struct Scope {
@@ -45,6 +49,9 @@ void check_timeouts(Scope& scope, void* object);
 void check_route(Scope& scope, void* object);
 void check_redis(Scope& scope, void* object);
 void check_route_cache(Scope& scope, void* object);
+void check_outlier(Scope& scope, void* object);
+void check_retry(Scope& scope, void* object);
+void check_local_model(Scope& scope, void* object);
 
 // What the reader noted beside the tree itself, for the checks that need all files.
 struct Notes {
@@ -58,6 +65,9 @@ struct Notes {
 // missing. `entry` is the first file, where something that is missing altogether is reported. Without `complete` some
 // file was not read, so nothing counts as missing.
 void check_tree(const Config& config, const Notes& notes, const std::string& entry, bool complete, Problems& problems);
+
+// Fallbacks that lead in a circle, or to a local model that is not there. Part of check_tree.
+void check_fallbacks(const Config& config, const Notes& notes, Problems& problems);
 
 // Sound routes for which earlier routes take every request that they would match. Part of check_tree.
 void check_reachable(const Config& config, const Notes& notes, Problems& problems);

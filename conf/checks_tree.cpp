@@ -40,6 +40,7 @@ void check_references(const Config& config, const Notes& notes, Problems& proble
   for (const ClusterConfig& cluster : config.clusters) names.push_back(cluster.name);
   std::sort(names.begin(), names.end());
   for (const Reference& reference : notes.references) {
+    if (!reference.fallback_of.empty() && reference.cluster == local_model_name) continue;
     if (std::binary_search(names.begin(), names.end(), reference.cluster)) continue;
     problems.add(reference.where,
                  "there is no cluster " + ticked(reference.cluster) +
@@ -56,6 +57,7 @@ void check_tree(const Config& config, const Notes& notes, const std::string& ent
   check_reachable(config, notes, problems);
   auto may_miss = [&](const char* key) { return complete && notes.unread.count(key) == 0; };
   if (may_miss("clusters")) check_references(config, notes, problems);
+  if (complete) check_fallbacks(config, notes, problems);
   if (config.listeners.empty() && may_miss("listeners")) {
     problems.add({entry, 1, 1}, "no listener; add `listeners: [{address: \"0.0.0.0:8080\"}]`");
   }

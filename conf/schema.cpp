@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "conf/load.hpp"
+#include "conf/units.hpp"
 #include "conf/values.hpp"
 
 namespace brink::conf {
@@ -21,6 +22,9 @@ Json pattern(const std::string& form) { return {{"type", "string"}, {"pattern", 
 Json choice_schema(const Key& key) {
   Json choices = key.choices;
   if (std::find(key.choices.begin(), key.choices.end(), "off") != key.choices.end()) choices.push_back(false);
+  for (std::string_view choice : key.choices) {
+    if (const auto number = parse_integer(choice)) choices.push_back(*number);  // as YAML reads a plain 503
+  }
   return {{"enum", std::move(choices)}};
 }
 
@@ -43,6 +47,8 @@ Json scalar_schema(const Key& key) {
     }
     case Kind::rate:
       return pattern("[0-9]+/[sm]");
+    case Kind::share:
+      return pattern("[0-9]+(\\.[0-9]{1,2})?%" + (key.word.empty() ? "" : "|" + std::string(key.word)));
     case Kind::boolean: {
       Json either = Json::array();
       either.push_back({{"type", "boolean"}});
@@ -103,7 +109,8 @@ Json value_schema(const Key& key) {
 Json key_schema(const Key& key) {
   Json schema{{"description", key.doc}};
   schema.update(value_schema(key));
-  if (key.kind == Kind::duration || (key.kind == Kind::integer && !key.word.empty()) || key.kind == Kind::size) {
+  if (key.kind == Kind::duration || key.kind == Kind::share || (key.kind == Kind::integer && !key.word.empty()) ||
+      key.kind == Kind::size) {
     schema["description"] = std::string(key.doc) + " (" + range_text(key) + ")";
   }
   const bool has_value = key.kind != Kind::block && key.kind != Kind::texts && key.kind != Kind::headers;

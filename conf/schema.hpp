@@ -25,6 +25,7 @@ enum class Kind : std::uint8_t {
   duration,      // min..max in milliseconds
   size,          // min..max in bytes
   rate,          // per second
+  share,         // min..max percent; `word` stands for 0
   boolean,       // true or false
   choice,        // one of `choices`
   address,       // host:port to listen on
@@ -45,7 +46,7 @@ struct Value {
   std::string text;  // with placeholders replaced
   std::int64_t number = 0;
   std::size_t index = 0;  // of an entry in its list
-  double rate = 0;
+  double rate = 0;        // of a share: 1 is all
   Target target;
   Location where;
 };
@@ -62,7 +63,7 @@ struct Key {  // NOLINT(clang-analyzer-optin.performance.Padding)
   const char* fallback = nullptr;  // the default as one would write it; null: none
   std::int64_t min = 0;
   std::int64_t max = 0;
-  std::string_view word = {};  // integer: stands for 0; block: short for the mapping {`word_key`: `word`}
+  std::string_view word = {};  // integer, share: stands for 0; block: short for the mapping {`word_key`: `word`}
   std::string_view word_key = {};
   std::span<const std::string_view> choices = {};
   std::span<const std::string_view> later_choices = {};
@@ -106,6 +107,11 @@ extern const Block route_block;
 extern const Block cache_tiers_block;
 extern const Block route_cache_block;
 extern const Block compress_block;
+extern const Block outlier_block;
+extern const Block queue_block;
+extern const Block retry_block;
+extern const Block hedge_block;
+extern const Block local_model_block;
 
 template <class M>
 struct MemberTraits;

@@ -1,4 +1,5 @@
 #include "conf/syntax.hpp"
+#include "conf/units.hpp"
 
 #include <algorithm>
 #include <array>
@@ -104,6 +105,20 @@ std::string check_log_file(std::string& text) {
   if (text.empty()) return "must not be empty; write `-` for standard output, `off`, or a path";
   if (std::any_of(text.begin(), text.end(), is_control)) return "is no path";
   return {};
+}
+
+std::string check_cpus(std::string& text) {
+  constexpr std::int64_t most = 1023;  // as a cpu_set_t holds
+  std::string_view rest = text;
+  do {
+    const std::string_view part = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), part.size() + 1));
+    const std::size_t dash = part.find('-');
+    const auto first = parse_integer(part.substr(0, dash));
+    const auto last = dash == std::string_view::npos ? first : parse_integer(part.substr(dash + 1));
+    if (!first || !last || *first > *last || *last > most) return "is no list of CPUs; write it like `0-3,8`";
+  } while (!rest.empty());
+  return text.back() == ',' ? "is no list of CPUs; write it like `0-3,8`" : "";
 }
 
 }  // namespace brink::conf

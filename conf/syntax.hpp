@@ -25,6 +25,7 @@ std::string check_edited_header_name(std::string& text);  // a token that is not
 std::string check_header_value(std::string& text);        // RFC 9110 section 5.5
 std::string check_network(std::string& text);  // `10.0.0.0/8`, `fd00::/8`; a bare address gets its full length
 std::string check_log_file(std::string& text);
+std::string check_cpus(std::string& text);  // `0-3,8`
 std::string check_redis_url(std::string& text);
 
 // Where a listener or an endpoint is.

@@ -63,6 +63,22 @@ std::optional<double> parse_rate(std::string_view text) {
   return static_cast<double>(*number) / (period == "m" ? 60.0 : 1.0);
 }
 
+std::optional<double> parse_share(std::string_view text) {
+  if (!text.ends_with('%')) return std::nullopt;
+  text.remove_suffix(1);
+  const std::size_t point = text.find('.');
+  const auto whole = parse_integer(text.substr(0, point));
+  if (!whole || *whole > 1'000'000) return std::nullopt;
+  double percent = static_cast<double>(*whole);
+  if (point != std::string_view::npos) {
+    const std::string_view digits = text.substr(point + 1);
+    const auto decimals = digits.size() <= 2 ? parse_integer(digits) : std::nullopt;
+    if (!decimals) return std::nullopt;
+    percent += static_cast<double>(*decimals) / (digits.size() == 1 ? 10 : 100);
+  }
+  return percent / 100;
+}
+
 std::string format_duration(std::int64_t milliseconds) { return format_with(milliseconds, durations, "s"); }
 std::string format_size(std::int64_t bytes) { return format_with(bytes, sizes, "B"); }
 

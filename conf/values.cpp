@@ -52,6 +52,16 @@ std::string convert_rate(const Key&, Value& value) {
   return {};
 }
 
+std::string convert_share(const Key& key, Value& value) {
+  value.rate = 0;
+  if (!key.word.empty() && value.text == key.word) return {};
+  const auto share = parse_share(value.text);
+  if (!share) return "is no share; write it in percent, like `20%` (" + range_text(key) + ")";
+  value.rate = *share;
+  const bool fits = *share * 100 >= static_cast<double>(key.min) && *share * 100 <= static_cast<double>(key.max);
+  return fits ? "" : "is out of range; " + write_range(key);
+}
+
 std::string convert_boolean(const Key&, Value& value) {
   if (value.text != "true" && value.text != "false") return "is neither `true` nor `false`";
   value.number = value.text == "true" ? 1 : 0;
@@ -81,10 +91,11 @@ std::string convert_choice(const Key& key, Value& value) {
 std::string range_text(const Key& key) {
   auto written = [&](std::int64_t number) {
     if (key.kind == Kind::duration) return format_duration(number);
+    if (key.kind == Kind::share) return std::to_string(number) + "%";
     return key.kind == Kind::size ? format_size(number) : std::to_string(number);
   };
   std::string text = written(key.min) + " to " + written(key.max);
-  if (key.kind == Kind::integer && !key.word.empty()) text += " or `" + std::string(key.word) + "`";
+  if (!key.word.empty()) text += " or `" + std::string(key.word) + "`";
   return text;
 }
 
@@ -112,6 +123,8 @@ std::string convert(const Key& key, Value& value) {
       return convert_size(key, value);
     case Kind::rate:
       return convert_rate(key, value);
+    case Kind::share:
+      return convert_share(key, value);
     case Kind::boolean:
       return convert_boolean(key, value);
     case Kind::choice:

@@ -97,9 +97,9 @@ TEST(Keys, BrinkYamlLoadsAndItsDefaultsAreThoseOfAMinimalFile) {
   left["node"].erase("id");
   right["node"].erase("id");
   EXPECT_EQ(left["node"], right["node"]);
-  for (const char* key : {"timeouts", "rewrite", "limits", "decompress_requests"})
+  for (const char* key : {"timeouts", "rewrite", "retry", "keep_alive_comments", "limits", "decompress_requests"})
     EXPECT_EQ(left["routes"][0][key], right["routes"][0][key]);
-  for (const char* key : {"balance", "limits", "keep_alive"}) {
+  for (const char* key : {"balance", "outlier", "panic_threshold", "queue", "limits", "keep_alive"}) {
     EXPECT_EQ(left["clusters"]["chat"][key], right["clusters"]["chat"][key]) << key;
   }
 }
@@ -128,7 +128,7 @@ TEST(Keys, TheSchemaKnowsEveryKeyAndNoOther) {
   const auto schema = nlohmann::json::parse(json_schema());
   EXPECT_EQ(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
   EXPECT_EQ(schema["additionalProperties"], false);
-  EXPECT_FALSE(schema["properties"].contains("local_model"));
+  EXPECT_EQ(schema["properties"]["local_model"]["oneOf"].size(), 2u);
   const auto& route = schema["properties"]["routes"]["items"];
   const auto& compress = route["properties"]["compress"]["properties"];
   EXPECT_EQ(compress["encodings"]["default"], nlohmann::json({"zstd", "gzip"}));
@@ -137,6 +137,10 @@ TEST(Keys, TheSchemaKnowsEveryKeyAndNoOther) {
             nlohmann::json({"off", "http", "exact", false}));
   EXPECT_EQ(route["properties"]["decompress_requests"]["default"], false);
   EXPECT_EQ(route["oneOf"].size(), 3u);
+  const auto& retry = route["properties"]["retry"]["anyOf"][1]["properties"];
+  EXPECT_EQ(retry["on"]["items"]["enum"], nlohmann::json({"connect", "reset", "timeout", "429", "500", "502", "503",
+                                                          "504", 429, 500, 502, 503, 504}));
+  EXPECT_EQ(retry["budget"]["default"], "20%");
   EXPECT_EQ(route["properties"]["timeouts"]["properties"]["total"]["default"], "10m");
   EXPECT_EQ(schema["properties"]["node"]["properties"]["workers"]["default"], "auto");
 }

@@ -26,7 +26,8 @@ TEST(Load, FiveDifferentMistakesGiveFiveLocatedMessages) {
                           "    timeouts: {idle: 30}\n"),
               ElementsAre("brink.yaml:2:14: `address`: `127.0.0.1:99999` has no valid port; ports are 0 to 65535",
                           "brink.yaml:5:5: unknown key `ballance`; did you mean `balance`? valid here: balance, "
-                          "endpoints, health_check, limits, keep_alive",
+                          "endpoints, health_check, limits, keep_alive, "
+                          "outlier, panic_threshold, queue, fallback",
                           "brink.yaml:9:22: `methods` must be a list, like `[a, b]`",
                           "brink.yaml:10:14: there is no cluster `caht`; did you mean `chat`?",
                           "brink.yaml:11:22: `idle`: `30` has no unit; write it with ms, s, m or h, like `250ms` or "
