@@ -73,14 +73,14 @@ void HttpRun::found(EntryPtr entry) {
   for (auto names = entry->vary.rbegin(); names != entry->vary.rend(); ++names) {
     candidates_.push_back(primary_ + "\n" + rules::vary_key(*names, fields_));
   }
-  if (!candidates_.empty()) flight_key_ = candidates_.back();
+  if (!candidates_.empty()) newest_variant_ = candidates_.back();
   found(nullptr);
 }
 
 void HttpRun::look_again() {
   candidates_.clear();
   looking_at_variants_ = false;
-  flight_key_.clear();
+  newest_variant_.clear();
   stale_.reset();
   look_up(primary_);
 }
@@ -95,7 +95,7 @@ void HttpRun::decide(const EntryPtr& entry) {
       status.hit = true;
       if (decision.use == Use::serve_and_refresh) {
         stale_ = entry;
-        fetch_in_background(flight_key_.empty() ? primary_ : flight_key_);
+        fetch_in_background(flight_key());
       }
       const bool stale = entry->freshness.ttl(wall_now()).count() < 0 || entry->soft_purged;
       client_.exchange().cache = stale ? CacheResult::stale : CacheResult::hit;
@@ -127,7 +127,13 @@ void HttpRun::fetch() {
   if (client_.exchange().head.method == boost::beast::http::verb::head) return go_alone();
   needs_whole_ = rules::contains(fields_, "range") || rules::contains(fields_, "if-none-match") ||
                  rules::contains(fields_, "if-modified-since");
-  join(flight_key_.empty() ? primary_ : flight_key_);
+  join(flight_key());
+}
+
+// Who validates a stored response shares the call with those who found the same one.
+const std::string& HttpRun::flight_key() const {
+  if (stale_) return stale_->key;
+  return newest_variant_.empty() ? primary_ : newest_variant_;
 }
 
 void HttpRun::refuse() {

@@ -35,12 +35,13 @@ class HttpRun final : public CachedRun {
   void serve(const cache::EntryPtr& entry, cache::http::CacheStatus status);
   void refuse();
   cache::http::Request request() const;
+  const std::string& flight_key() const;
 
   std::string url_;
   std::string primary_;  // key of what the URL alone selects
   std::vector<cache::Field> fields_;
   std::vector<std::string> candidates_;  // keys of variants to look up, the next one last
-  std::string flight_key_;
+  std::string newest_variant_;           // where an answer is expected, if it is one of several
   bool looking_at_variants_ = false;
   cache::EntryPtr stale_;  // to be validated
   cache::http::Forward forward_ = cache::http::Forward::none;

@@ -311,6 +311,32 @@ suite('answers that cannot be shared', start, (shared) => {
   });
 });
 
+suite('validation', start, (shared) => {
+  scenario('of one variant is not shared by those who want another', async (scope) => {
+    const {origin, edge} = shared;
+    origin.forget();
+    let vary = 'X-B';
+    const hold = deferred();
+    origin.handler = async (asked) => {
+      if (asked.get('x-a') === '1') await hold.promise;
+      const fields = {'Cache-Control': 'max-age=1', 'Age': '5', 'ETag': `"${asked.get('x-b')}"`, 'Vary': vary};
+      const holds = asked.get('if-none-match') !== undefined;
+      return holds ? {status: 304, reason: 'Not Modified', fields} : {fields, body: `b is ${asked.get('x-b')}`};
+    };
+    await get(edge, '/lists', {'X-A': '0', 'X-B': '1'});
+    vary = 'X-A';  // from here on it says otherwise
+    await get(edge, '/lists', {'X-A': '9', 'X-B': '9'});
+    const clients = await clients_of(scope, edge, 4);
+    clients.forEach((client, i) => client.send(request('GET', '/lists', {'X-A': '1', 'X-B': String(i % 2 + 1)})));
+    await until(() => origin.requests.length === 4, 'a call for each variant');
+    await waiting(edge, 4);
+    hold.resolve();
+    for (const [i, client] of clients.entries()) {
+      assert.equal((await client.read_response()).body.toString(), `b is ${i % 2 + 1}`);
+    }
+  });
+});
+
 suite('limits', (scope) => start(scope, {http: {followers: 3, max_object: '1MiB'}}), (shared) => {
   scenario('followers: the next one goes on its own', async (scope) => {
     const {origin, edge} = shared;
@@ -394,6 +420,62 @@ suite('limits', (scope) => start(scope, {http: {followers: 3, max_object: '1MiB'
     const bound = (64 + 24 * 1.5) * mebibyte;
     const grown = edge.resident_bytes() - before;
     assert.ok(grown < bound, `${grown} bytes more in memory, ${bound} allowed`);
+  });
+});
+
+// Numbers that are the same in every run (Lehmer).
+function random_of(seed) {
+  let state = seed;
+  return (below) => {
+    state = (state * 48271) % 2147483647;
+    return state % below;
+  };
+}
+
+suite('in disorder', (scope) => start(scope, {http: {max_object: '256KiB'}, memory: '2MiB'}), (shared) => {
+  // What each path does at the origin is in its name; which of the clients leave when is a matter of chance.
+  const kinds = ['small', 'large', 'beyond', 'private', 'reset', 'cut', 'stale', 'vary'];
+
+  async function answer_by_name({target}, connection, random) {
+    const kind = target.split('/')[1];
+    const size = {large: 200_000, beyond: 2_000_000}[kind] ?? 500;
+    const control = {private: 'private', stale: 'max-age=1, stale-while-revalidate=9\r\nAge: 3'}[kind] ?? 'max-age=60';
+    if (kind === 'reset' && random(2) === 0) return connection.reset();
+    const vary = kind === 'vary' ? 'Vary: X-Who\r\n' : '';
+    await connection.send(`HTTP/1.1 200 OK\r\nCache-Control: ${control}\r\n${vary}Transfer-Encoding: chunked\r\n\r\n`);
+    for (let sent = 0; sent < size && !connection.ended; sent += 50_000) {
+      if (kind === 'cut' && sent === 0 && random(2) === 0) {
+        await connection.send('ff\r\nhalf');
+        return connection.reset();
+      }
+      await connection.send(chunk(target.repeat(Math.ceil(Math.min(size, 50_000) / target.length))));
+    }
+    return last_chunk;
+  }
+
+  scenario('nobody gets what is another\'s, and nothing is left over', async (scope) => {
+    const {origin, edge} = shared;
+    const random = random_of(7);
+    origin.handler = (asked, connection) => answer_by_name(asked, connection, random);
+    const one = async () => {
+      const client = await edge.connect();
+      const target = `/${kinds[random(kinds.length)]}/${random(3)}`;
+      client.send(request('GET', target, {'X-Who': String(random(3)), 'Range': random(9) ? undefined : 'bytes=0-3'}));
+      const leaves = random(4);
+      if (leaves === 0) client.reset();
+      if (leaves === 1) setTimeout(() => client.reset(), random(20));
+      const answer = await client.read_response().catch((error) => error);
+      client.close();
+      if (answer instanceof Error || ![200, 206].includes(answer.status)) return;
+      const text = answer.body.toString();
+      assert.ok(text === target.repeat(text.length / target.length) || target.startsWith(text), `${target}: ${text}`);
+    };
+    for (let round = 0; round < 25; ++round) await Promise.all(Array.from({length: 24}, one));
+    await until(async () => {
+      const metrics = await edge.metrics();
+      const left = ['brink_requests_in_flight', 'brink_cache_flights', 'brink_cache_flights_bytes'];
+      return left.every((name) => metrics.sum(name) === 0);
+    }, 'everything to be over');
   });
 });
 

@@ -464,6 +464,21 @@ suite('messages', (scope) => start(scope), (shared) => {
     }
   });
 
+  for (const status of [204, 301, 404]) {
+    scenario(`a stored ${status}`, async () => {
+      const {origin, edge} = shared;
+      origin.forget();
+      origin.handler = () => ({status, reason: 'Any', fields: {'Cache-Control': 'max-age=60', 'Location': '/x'}});
+      const client = await edge.connect();
+      for (const hit of [undefined, true]) {
+        client.send(request('GET', `/status/${status}`));
+        const answer = await client.read_response();
+        assert.deepEqual([answer.status, answer.body.length, cache_status(answer).hit], [status, 0, hit]);
+      }
+      client.close();
+    });
+  }
+
   scenario('a GET with a body goes past the cache and the connection stays', async () => {
     const {origin, edge} = shared;
     count(origin, {'Cache-Control': 'max-age=60'});
