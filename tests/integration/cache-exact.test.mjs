@@ -1,86 +1,15 @@
-// Mode `exact`: the same JSON request to a model gets the same answer, streamed or plain, and nobody else's.
+// Mode `exact`: which requests to a model are the same one, however they come.
 import {strict as assert} from 'node:assert';
 import OpenAI from 'openai';
 
 import {Brink} from '../support/brink.mjs';
-import {cache_status, post_json, request} from '../support/cache_client.mjs';
+import {post_json, request} from '../support/cache_client.mjs';
+import {chat, content_of, model, question, start_exact, whole_stream, word} from '../support/chat_model.mjs';
 import {GpuSim} from '../support/gpu_sim.mjs';
 import {chunk, last_chunk} from '../support/http1.mjs';
-import {Origin} from '../support/origin.mjs';
 import {scenario, suite} from '../support/scenario.mjs';
 
-const chat = '/v1/chat/completions';
-const done = 'data: [DONE]\n\n';
-
-function event(delta, finish_reason = null, more = {}) {
-  const choices = [{index: 0, delta, finish_reason}];
-  const value = {id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'm', choices, ...more};
-  return `data: ${JSON.stringify(value)}\n\n`;
-}
-
-const usage = {
-  prompt_tokens: 1,
-  completion_tokens: 2,
-  total_tokens: 3
-};
-const usage_event = `data: ${JSON.stringify({
-  id: 'chatcmpl-1',
-  object: 'chat.completion.chunk',
-  created: 1,
-  model: 'm',
-  choices: [],
-  usage,
-})}\n\n`;
-
-const whole_stream = (text, with_usage = false) =>
-    [event({role: 'assistant', content: ''}), event({content: text}), event({}, 'stop'),
-     ...(with_usage ? [usage_event] : []), done];
-
-function plain_answer(text) {
-  const choices = [{index: 0, message: {role: 'assistant', content: text}, finish_reason: 'stop'}];
-  return JSON.stringify({id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: 'm', choices, usage});
-}
-
-// A model that answers the n-th request with `answer n`, in the form that is asked for.
-function model(origin, fields = []) {
-  origin.forget();
-  origin.handler = async (asked, connection) => {
-    const text = `answer ${origin.requests.length}`;
-    if (!JSON.parse(asked.body).stream) {
-      return {fields: [['Content-Type', 'application/json'], ...fields], body: plain_answer(text)};
-    }
-    const lines = [['Content-Type', 'text/event-stream'], ['Transfer-Encoding', 'chunked'], ...fields];
-    await connection.send(`HTTP/1.1 200 OK\r\n${lines.map(([n, v]) => `${n}: ${v}\r\n`).join('')}\r\n`);
-    const with_usage = JSON.parse(asked.body).stream_options?.include_usage;
-    for (const each of whole_stream(text, with_usage)) await connection.send(chunk(each));
-    return last_chunk;
-  };
-}
-
-const question = (content, more = {}) => ({model: 'm', temperature: 0, messages: [{role: 'user', content}], ...more});
-const content_of = (answer) => JSON.parse(answer.body).choices[0].message.content;
-const text_of = (answer) => answer.body.toString()
-                                .split('\n\n')
-                                .filter((line) => line.startsWith('data: {'))
-                                .map((line) => JSON.parse(line.slice(6)).choices[0]?.delta?.content ?? '')
-                                .join('');
-const word = (answer) => (cache_status(answer) === undefined ? 'past' : cache_status(answer).hit ? 'hit' : 'miss');
-
-async function start(scope, cache = {}, route = {}) {
-  const origin = await Origin.start(scope);
-  const routes = [{
-    name: 'models',
-    match: {path_prefix: '/'},
-    cluster: 'main',
-    limits: {body: '16MiB'},
-    cache: {mode: 'exact', ...cache},
-    ...route,
-  }];
-  const edge = await Brink.start(scope, {backend: origin.url, cache: {memory: '64MiB'}, routes});
-  return {origin, edge};
-}
-
-suite('the same request', start, (shared) => {
+suite('the same request', start_exact, (shared) => {
   scenario('has one answer', async () => {
     const {origin, edge} = shared;
     model(origin);
@@ -222,7 +151,7 @@ suite('the same request', start, (shared) => {
   });
 });
 
-suite('when: always', (scope) => start(scope, {when: 'always'}), (shared) => {
+suite('when: always', (scope) => start_exact(scope, {when: 'always'}), (shared) => {
   scenario('also what may be answered otherwise each time', async () => {
     const {origin, edge} = shared;
     model(origin);
@@ -232,215 +161,7 @@ suite('when: always', (scope) => start(scope, {when: 'always'}), (shared) => {
   });
 });
 
-suite('an answer belongs to those with the same credential', start, (shared) => {
-  const credentials = [
-    {},
-    {Authorization: 'Bearer a'},
-    {Authorization: 'Bearer b'},
-    {Authorization: 'bearer a'},
-    {Authorization: 'Bearer a '.trim() + '\tx'},
-    {Authorization: 'Basic a'},
-    {'X-Api-Key': 'a'},
-    {'X-Api-Key': 'Bearer a'},
-    {'Api-Key': 'a'},
-    {'X-Goog-Api-Key': 'a'},
-    {'Ocp-Apim-Subscription-Key': 'a'},
-    {Cookie: 'session=a'},
-    {Cookie: 'session=b'},
-    {Authorization: 'Bearer a', Cookie: 'session=a'},
-    {Authorization: 'Bearer a', 'X-Api-Key': 'a'},
-    {Authorization: 'Bearer a', 'OpenAI-Organization': 'o'},
-    {Authorization: 'Bearer a', 'OpenAI-Project': 'o'},
-    [['Authorization', 'Bearer a'], ['Authorization', 'Bearer b']],
-    [['Authorization', 'Bearer b'], ['Authorization', 'Bearer a']],
-    [['X-Api-Key', 'a'], ['Authorization', 'Bearer a'], ['Cookie', 'session=a']],
-  ];
-
-  scenario('no two of them share, one after the other', async () => {
-    const {origin, edge} = shared;
-    model(origin);
-    const seen = new Map();
-    for (const fields of credentials) {
-      const list = Array.isArray(fields) ? fields : Object.entries(fields);
-      const answer = await edge.exchange(
-          request('POST', chat, [['Content-Type', 'application/json'], ...list], JSON.stringify(question('whose'))),
-          'POST');
-      if (answer.status === 400) continue;  // two of a field that may stand once
-      const content = content_of(answer);
-      assert.equal(seen.get(content), undefined, `${JSON.stringify(fields)} got the answer to ${seen.get(content)}`);
-      seen.set(content, JSON.stringify(fields));
-    }
-    assert.ok(seen.size >= credentials.length - 2, `${seen.size}`);
-    const again = await post_json(edge, chat, question('whose'), {Authorization: 'Bearer b'});
-    assert.equal(seen.get(content_of(again)), JSON.stringify(credentials[2]));
-  });
-
-  scenario('nor do they when they ask at the same time', async () => {
-    const {origin, edge} = shared;
-    origin.forget();
-    origin.handler = async (asked) =>
-        ({fields: {'Content-Type': 'application/json'}, body: plain_answer(asked.get('authorization'))});
-    const keys = Array.from({length: 40}, (_, i) => `Bearer ${i % 10}`);
-    const answers =
-        await Promise.all(keys.map((key) => post_json(edge, chat, question('at once'), {Authorization: key})));
-    answers.forEach((answer, i) => assert.equal(content_of(answer), keys[i]));
-    assert.equal(origin.requests.length, 10);
-  });
-
-  scenario('unless the scope is public', async (scope) => {
-    const {origin, edge} = await start(scope, {scope: 'public'});
-    model(origin, [['Set-Cookie', 'who=first']]);
-    const first = await post_json(edge, chat, question('for all'), {Authorization: 'Bearer a'});
-    assert.equal(first.get('set-cookie'), 'who=first');
-    const second = await post_json(edge, chat, question('for all'), {Authorization: 'Bearer b'});
-    assert.deepEqual([word(second), second.get('set-cookie')], ['hit', undefined]);
-    model(origin, [['Cache-Control', 'private']]);
-    await post_json(edge, chat, question('private'), {Authorization: 'Bearer a'});
-    assert.equal(word(await post_json(edge, chat, question('private'), {Authorization: 'Bearer b'})), 'miss');
-  });
-});
-
-suite('streams', start, (shared) => {
-  scenario('are replayed byte for byte', async () => {
-    const {origin, edge} = shared;
-    model(origin);
-    const asked = question('bytes', {stream: true});
-    const first = await post_json(edge, chat, asked);
-    const second = await post_json(edge, chat, asked);
-    assert.deepEqual([word(first), word(second)], ['miss', 'hit']);
-    assert.equal(first.body.toString(), whole_stream('answer 1').join(''));
-    assert.deepEqual(second.body, first.body);
-    assert.equal(second.get('content-type'), 'text/event-stream');
-  });
-
-  scenario('serve a plain request, if they tell the usage that belongs into it', async () => {
-    const {origin, edge} = shared;
-    model(origin);
-    await post_json(edge, chat, question('to plain', {stream: true, stream_options: {include_usage: true}}));
-    const plain = await post_json(edge, chat, question('to plain'));
-    assert.equal(word(plain), 'hit');
-    assert.equal(JSON.parse(plain.body).usage.total_tokens, 3);
-    assert.equal(plain.get('content-type'), 'application/json');
-    assert.equal(content_of(plain), 'answer 1');
-    assert.equal(JSON.parse(plain.body).object, 'chat.completion');
-    const without = await post_json(edge, chat, question('to plain', {stream: true}));
-    assert.equal(word(without), 'hit');
-    assert.doesNotMatch(without.body.toString(), /usage/);
-
-    await post_json(edge, chat, question('no usage', {stream: true}));
-    assert.equal(word(await post_json(edge, chat, question('no usage'))), 'miss');
-  });
-
-  scenario('are made of a plain answer, with its usage if that is wanted', async () => {
-    const {origin, edge} = shared;
-    model(origin);
-    await post_json(edge, chat, question('to stream'));
-    const stream = await post_json(edge, chat, question('to stream', {stream: true}));
-    assert.equal(word(stream), 'hit');
-    assert.equal(stream.get('content-type'), 'text/event-stream');
-    assert.equal(text_of(stream), 'answer 1');
-    assert.ok(stream.body.toString().endsWith(done));
-    const told =
-        await post_json(edge, chat, question('to stream', {stream: true, stream_options: {include_usage: true}}));
-    assert.equal(word(told), 'hit');
-    assert.match(told.body.toString(), /"total_tokens":3/);
-    assert.equal(origin.requests.length, 1);
-  });
-
-  const broken = {
-    'without [DONE]': whole_stream('x').slice(0, -1),
-    'with an error event': [event({content: 'x'}), 'data: {"error":{"message":"out of memory"}}\n\n', done],
-    'that never finish a choice': [event({content: 'x'}), done],
-    'with an event that is no JSON': [event({content: 'x'}), 'data: {"cho\n\n', event({}, 'stop'), done],
-    'that go on after their end': [...whole_stream('x'), event({content: 'more'})],
-  };
-  for (const [name, pieces] of Object.entries(broken)) {
-    scenario(`${name} go through and are not stored`, async () => {
-      const {origin, edge} = shared;
-      origin.forget();
-      origin.handler = async (_, connection) => {
-        await connection.send(
-            'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n');
-        for (const piece of pieces) await connection.send(chunk(piece));
-        return last_chunk;
-      };
-      for (let i = 0; i < 2; ++i) {
-        const answer = await post_json(edge, chat, question(name, {stream: true}));
-        assert.deepEqual([word(answer), answer.body.toString()], ['miss', pieces.join('')]);
-      }
-      assert.equal(word(await post_json(edge, chat, question(name))), 'miss');
-    });
-  }
-
-  scenario('that are cut are not stored', async () => {
-    const {origin, edge} = shared;
-    origin.forget();
-    origin.handler = async (_, connection) => {
-      await connection.send('HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n');
-      for (const piece of whole_stream('x')) await connection.send(chunk(piece));
-      connection.half_close();  // all but the last chunk
-    };
-    for (let i = 0; i < 2; ++i) {
-      // The edge tells the reader of a stream, then breaks off; or answers 502 if nothing was sent yet.
-      const answer = await post_json(edge, chat, question('cut', {stream: true})).catch((error) => error);
-      if (answer instanceof Error) {
-        assert.match(answer.partial.toString(), /upstream_truncated/);
-      } else {
-        assert.equal(answer.status, 502);
-      }
-    }
-    assert.equal(origin.requests.length, 2);
-  });
-});
-
-suite('what is not kept', start, (shared) => {
-  const refused = {
-    'an error': {status: 500, reason: 'Internal Server Error', body: '{"error":{"message":"no"}}'},
-    'a refusal to work': {status: 429, reason: 'Too Many Requests', body: '{"error":{"message":"later"}}'},
-    'what is no JSON': {fields: {'Content-Type': 'application/json'}, body: '{"choices":['},
-    'an error that says 200': {fields: {'Content-Type': 'application/json'}, body: '{"error":{"message":"no"}}'},
-    'a web page': {fields: {'Content-Type': 'text/html'}, body: '<p>captive portal'},
-    'what the model says is not to be':
-        {fields: {'Content-Type': 'application/json', 'Cache-Control': 'no-store'}, body: plain_answer('x')},
-    'an unfinished answer':
-        {fields: {'Content-Type': 'application/json'}, body: plain_answer('x').replace('"stop"', 'null')},
-  };
-  for (const [name, answer] of Object.entries(refused)) {
-    scenario(name, async () => {
-      const {origin, edge} = shared;
-      origin.forget();
-      origin.handler = () => ({fields: {'Content-Type': 'application/json'}, ...answer});
-      for (let i = 0; i < 2; ++i) {
-        const got = await post_json(edge, chat, question(name));
-        assert.deepEqual([got.status, got.body.toString(), word(got)], [answer.status ?? 200, answer.body, 'miss']);
-      }
-      assert.equal(origin.requests.length, 2);
-    });
-  }
-
-  scenario('what was said of one call only', async () => {
-    const {origin, edge} = shared;
-    const fields = {
-      'X-Request-Id': 'from-the-model',
-      'X-RateLimit-Remaining-Requests': '59',
-      'Set-Cookie': '__cf=1',
-      'OpenAI-Processing-Ms': '12',
-      'Retry-After': '1',
-    };
-    model(origin, [...Object.entries(fields), ['OpenAI-Version', '2020-10-01']]);
-    const first = await post_json(edge, chat, question('one call'), {'X-Request-Id': 'mine-1'});
-    assert.equal(first.get('x-request-id'), 'mine-1');
-    assert.equal(first.get('x-ratelimit-remaining-requests'), '59', 'the call was this one');
-    assert.equal(first.get('set-cookie'), '__cf=1');
-    const second = await post_json(edge, chat, question('one call'), {'X-Request-Id': 'mine-2'});
-    assert.equal(word(second), 'hit');
-    assert.equal(second.get('x-request-id'), 'mine-2');
-    assert.equal(second.get('openai-version'), '2020-10-01');
-    for (const name of Object.keys(fields).slice(1)) assert.equal(second.get(name.toLowerCase()), undefined, name);
-  });
-});
-
-suite('a model that is rewritten', (scope) => start(scope, {}, {rewrite: {model: 'real-model'}}), (shared) => {
+suite('a model that is rewritten', (scope) => start_exact(scope, {}, {rewrite: {model: 'real-model'}}), (shared) => {
   scenario('is the effective one', async () => {
     const {origin, edge} = shared;
     model(origin);

@@ -1,4 +1,6 @@
-// What the scenarios of the cache share: a GET as bytes, one exchange, and the words of Cache-Status.
+// What the scenarios of the cache share: an edge with mode `http`, requests as bytes, and the words of Cache-Status.
+import {Brink} from './brink.mjs';
+import {Origin} from './origin.mjs';
 
 // `fields` is an object or a list of pairs; a value of undefined leaves the field out.
 export function request(method, target, fields = {}, body = '') {
@@ -29,4 +31,18 @@ export function cache_status(response) {
     result[name] = text === undefined ? true : text;
   }
   return result;
+}
+
+// `cache` are further keys of the route's cache.
+export async function start_http(scope, cache = {}) {
+  const origin = await Origin.start(scope);
+  const route = {cache: {mode: 'http', ...cache}};
+  const edge = await Brink.start(scope, {backend: origin.url, cache: {memory: '64MiB'}, route});
+  return {origin, edge};
+}
+
+// The origin answers every request with the number it has among them.
+export function count(origin, fields, body = (number) => `answer ${number}`) {
+  origin.forget();
+  origin.handler = () => ({fields, body: body(origin.requests.length)});
 }
