@@ -66,6 +66,10 @@ std::shared_ptr<const upstream::Snapshot> SnapshotBuilder::build(std::shared_ptr
                                  metrics_.endpoint_row(cluster.name, endpoint.name())});
     }
   }
+  for (const conf::ClusterConfig& cluster : snapshot->config->clusters) {
+    const auto fallback = cluster_index.find(cluster.fallback);
+    snapshot->fallbacks.push_back(fallback == cluster_index.end() ? -1 : static_cast<int>(fallback->second));
+  }
   for (const conf::RouteConfig& route : snapshot->config->routes) {
     auto& clusters = snapshot->route_clusters.emplace_back();
     for (const conf::SplitConfig& split : route.clusters) clusters.push_back(cluster_index.at(split.cluster));

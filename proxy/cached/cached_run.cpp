@@ -212,6 +212,7 @@ void CachedRun::take_attempt() {
   const http::Exchange& fetched = fetch_->exchange();
   http::Exchange& own = client_.exchange();
   own.cluster = fetched.cluster;
+  own.fallback = fetched.fallback;
   own.endpoint = fetched.endpoint;
   own.endpoint_metrics = fetched.endpoint_metrics;
   own.attempts = fetched.attempts;

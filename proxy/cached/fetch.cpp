@@ -78,6 +78,7 @@ bool Fetch::rewind_body() {
 bool Fetch::begin_response(const http::ResponseHead& head, std::string_view, std::uint64_t) {
   exchange_.status = head.status;
   Recipe::Opened opened = recipe_->on_head(head);
+  if (exchange_.fallback != nullptr) opened = {};  // the answer of somebody else is neither stored nor shared
   if (opened.instead) {
     if (opened.store_instead) tiers_.store(opened.instead, asked_at_);
     settled_ = true;

@@ -75,7 +75,8 @@ struct Exchange {
   const conf::RouteConfig* route = nullptr;  // lives in the pinned snapshot
   std::uint32_t route_metrics = no_index;    // ids of the metric rows, see observe/metrics
   const conf::ClusterConfig* cluster = nullptr;
-  std::string model;  // the body's `model`, if it was looked for
+  const conf::ClusterConfig* fallback = nullptr;  // the cluster that answers in the place of the one chosen
+  std::string model;                              // the body's `model`, if it was looked for
 
   CacheResult cache = CacheResult::none;  // stop 8
   bool watched = false;                   // its response changes what is stored, though it is not stored itself

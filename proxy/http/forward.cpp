@@ -168,6 +168,7 @@ void append_response_head(std::string& out, const Exchange& exchange, const Resp
   out += "via: 1.1 brink\r\n";
   append_line(out, "x-request-id", exchange.request_id);
   if (exchange.endpoint != nullptr) append_line(out, "x-brink-endpoint", exchange.endpoint->name);
+  if (exchange.fallback != nullptr) append_line(out, "x-brink-fallback", exchange.fallback->name);
   if (edit.switching) {
     out += "connection: upgrade\r\nupgrade: websocket\r\n";
   } else if (!edit.keep_alive) {

@@ -146,6 +146,7 @@ std::size_t access_line_bound(const http::Exchange& exchange) {
   if (exchange.route != nullptr) text += exchange.route->name.size();
   if (exchange.cluster != nullptr) text += exchange.cluster->name.size();
   if (exchange.endpoint != nullptr) text += exchange.endpoint->name.size();
+  if (exchange.fallback != nullptr) text += exchange.fallback->name.size();
   return fixed_part + escaped_byte * text;
 }
 
@@ -170,6 +171,7 @@ char* write_access_line(char* out, const http::Exchange& exchange, std::string_v
   line.text(R"(,"route":)", exchange.route == nullptr ? std::string_view{} : exchange.route->name);
   line.text(R"(,"cluster":)", exchange.cluster == nullptr ? std::string_view{} : exchange.cluster->name);
   line.text(R"(,"endpoint":)", exchange.endpoint == nullptr ? std::string_view{} : exchange.endpoint->name);
+  line.text(R"(,"fallback":)", exchange.fallback == nullptr ? std::string_view{} : exchange.fallback->name);
   line.text(R"(,"model":)", exchange.model);
   line.text(R"(,"cache":)",
             exchange.cache == http::CacheResult::none ? std::string_view{} : http::to_string(exchange.cache));

@@ -16,6 +16,7 @@ namespace brink::observe {
   X(accept_errors,       "accept_errors_total",                   "Failures of accept(), such as running out of descriptors.") \
   X(pipelined,           "pipelined_requests_total",              "Requests that had arrived before the answer to the one before was finished.") \
   X(retries,             "upstream_retries_total",                "Attempts after the first one of a request.")               \
+  X(fallbacks,           "fallbacks_total",                       "Requests that went on to the fallback of their cluster.")  \
   X(upstream_stale,      "upstream_stale_connections_total",      "Kept upstream connections found closed by the backend when wanted.") \
   X(tunnels_opened,      "tunnels_opened_total",                  "Upgrades passed on (101).")                                \
   X(redis_hits,          "redis_hits_total",                      "Answers found in Redis.")                                  \

@@ -40,6 +40,7 @@ struct Snapshot {
   std::shared_ptr<const conf::Config> config;
   router::RouteTable routes;
   std::vector<Cluster> clusters;                           // in the configuration's order
+  std::vector<int> fallbacks;                              // per cluster: the one that answers in its place; -1: none
   std::vector<std::vector<std::uint32_t>> route_clusters;  // per route: index into clusters, as RouteConfig::clusters
   std::vector<std::uint32_t> route_metrics;                // per route: metrics row
   std::uint64_t generation = 0;

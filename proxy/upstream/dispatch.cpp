@@ -13,6 +13,23 @@ namespace {
 
 constexpr std::size_t max_connect_attempts = 3;  // endpoints tried when connections cannot be made
 constexpr std::size_t max_addresses = 3;         // of one endpoint's name, in one attempt
+constexpr unsigned max_fallbacks = 4;            // in a chain of clusters; the configuration allows no circle
+
+// The cluster has no answer, and another may have one. Faults of the request or of the client are not among these.
+bool another_may_answer(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::no_endpoint:
+    case ErrorKind::cluster_full:
+    case ErrorKind::connect_failed:
+    case ErrorKind::connect_timeout:
+    case ErrorKind::upstream_reset:
+    case ErrorKind::upstream_malformed:
+    case ErrorKind::first_byte_timeout:
+      return true;
+    default:
+      return false;
+  }
+}
 
 // RFC 9110 section 9.2.2.
 bool is_idempotent(boost::beast::http::verb method) {
@@ -43,15 +60,18 @@ Dispatch::~Dispatch() {
   --worker_.running;
 }
 
+// False counts as admitted, too: what was counted is taken back at the end.
+bool Dispatch::admit() {
+  ClusterLoad& load = *cluster().cluster->load;
+  admitted_ = true;
+  return load.requests.fetch_add(1, std::memory_order_relaxed) < cluster().cluster->config->limits.requests;
+}
+
 void Dispatch::start() {
   http::Exchange& exchange = client_.exchange();
   exchange.stop = Stop::dispatch;
   total_deadline_ = exchange.start + timeouts().total;
-  ClusterLoad& load = *cluster().cluster->load;
-  admitted_ = true;
-  if (load.requests.fetch_add(1, std::memory_order_relaxed) >= cluster().cluster->config->limits.requests) {
-    return fail(ErrorKind::cluster_full);
-  }
+  if (!admit()) return fail(ErrorKind::cluster_full);
   // A connection is chosen only once there is something to send on it: a slow client does not hold a backend.
   const http::BodyView view = client_.body();
   if (view.data.empty() && !view.last) {
@@ -147,12 +167,7 @@ void Dispatch::attempt_failed(ErrorKind kind, std::string_view detail) {
   if (may_resend() && client_.rewind_body()) {
     release(Outcome::cancelled);
     fresh_only_ = true;
-    body_offset_ = in_out_ = 0;
-    head_sent_ = replaced_ = last_in_out_ = request_sent_ = request_broken_ = false;
-    client_.exchange().sent = {};
-    buffer_.reset();
-    begin_ = end_ = 0;
-    ended_.reset();
+    begin_again();
     return attempt();
   }
   release(Outcome::failure);
@@ -165,6 +180,40 @@ bool Dispatch::may_resend() const {
          is_idempotent(exchange.head.method);
 }
 
+void Dispatch::begin_again() {
+  body_offset_ = in_out_ = 0;
+  head_sent_ = replaced_ = last_in_out_ = request_sent_ = request_broken_ = false;
+  client_.exchange().sent = {};
+  buffer_.reset();
+  begin_ = end_ = 0;
+  ended_.reset();
+}
+
+// Goes on with the cluster that is to answer in the place of this one. False: there is none, or the request cannot be
+// sent again.
+bool Dispatch::fall_back(ErrorKind kind) {
+  http::Exchange& exchange = client_.exchange();
+  const int next = snapshot_->shared->fallbacks[cluster_index_];
+  if (next < 0 || exchange.head_sent || have_head_ || interim_ > 0 || websocket_ || !another_may_answer(kind))
+    return false;
+  if (fallbacks_ >= max_fallbacks || !client_.rewind_body()) return false;
+  ++fallbacks_;
+  if (admitted_) cluster().cluster->load->requests.fetch_sub(1, std::memory_order_relaxed);
+  worker_.shard.add(observe::Counter::fallbacks);
+  cluster_index_ = static_cast<std::uint32_t>(next);
+  exchange.cluster = exchange.fallback = cluster().cluster->config;
+  excluded_.clear();
+  connect_error_.clear();
+  fresh_only_ = false;
+  begin_again();
+  if (!admit()) {
+    fail(ErrorKind::cluster_full);
+  } else {
+    attempt();
+  }
+  return true;
+}
+
 void Dispatch::release(Outcome outcome) {
   if (flight_) flight_.finish(net::Clock::now(), outcome);
   if (connection_) connection_->close();
@@ -175,6 +224,7 @@ void Dispatch::fail(ErrorKind kind, std::string_view detail) {
   const intrusive_ptr<Dispatch> self(this);
   const std::string kept(detail);  // it may live in what is let go
   release(Outcome::cancelled);
+  if (fall_back(kind)) return;
   phase_ = Phase::ended;
   timer_.cancel();
   client_.fail(kind, kept);

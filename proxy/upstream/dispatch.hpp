@@ -43,11 +43,14 @@ class Dispatch final : public http::Run, public Connection::Owner {
   using Flow = bool;  // false: nothing more to do now
 
   // dispatch.cpp
+  bool admit();
   void attempt();
   bool open_connection();
   void try_next_address(std::string_view why);
   void attempt_failed(http::ErrorKind kind, std::string_view detail);
   bool may_resend() const;
+  bool fall_back(http::ErrorKind kind);
+  void begin_again();                     // nothing of the request counts as sent
   void release(router::Outcome outcome);  // gives up the connection and the claim on the endpoint
   void fail(http::ErrorKind kind, std::string_view detail = {});
   void set_phase(Phase phase, net::Clock::duration limit, net::Time now = net::Clock::now());
@@ -83,7 +86,7 @@ class Dispatch final : public http::Run, public Connection::Owner {
   WorkerState& worker_;
   http::Client& client_;
   boost::intrusive_ptr<WorkerSnapshot> snapshot_;
-  const std::uint32_t cluster_index_;
+  std::uint32_t cluster_index_;
   const std::string path_;
   const BodyEdit edit_;
   net::Timer timer_;
@@ -100,6 +103,7 @@ class Dispatch final : public http::Run, public Connection::Owner {
   std::vector<Address> addresses_;
   std::size_t next_address_ = 0;
   bool admitted_ = false;    // counted in the cluster's requests
+  unsigned fallbacks_ = 0;   // clusters that were left for the next one of the chain
   bool fresh_only_ = false;  // the resend after a kept connection turned out closed
   bool websocket_ = false;
 

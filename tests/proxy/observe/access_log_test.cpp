@@ -90,7 +90,7 @@ TEST(AccessLine, SaysAllThatIsKnownOfAnExchange) {
             R"({"time":"2026-12-01T13:00:00.123Z","request_id":"id-1","trace_id":"0af7651916cd43dd8448eb211c80319c",)"
             R"("client":"192.0.2.7","method":"POST","host":"api.example.com","target":"/v1/chat?x=1",)"
             R"("protocol":"HTTP/1.1","user_agent":"test/1","route":"chat","cluster":"gpu","endpoint":"10.0.0.1:8000",)"
-            R"("model":"llama","cache":"revalidated","status":200,"bytes_in":2048,"bytes_out":18446744073709551615,)"
+            R"("fallback":null,"model":"llama","cache":"revalidated","status":200,"bytes_in":2048,"bytes_out":18446744073709551615,)"
             R"("duration_ms":1234.567,"ttfb_ms":46.678,"upstream_ms":45.678,"attempts":2,"reused":true,"tunnel":false,)"
             R"("stop":"finish","complete":true,"error":null,"error_detail":null})"
             "\n");
@@ -101,7 +101,7 @@ TEST(AccessLine, WhatIsNotKnownIsNull) {
   exchange.fail(http::ErrorKind::malformed_request, http::Stop::parse, "a \"field\"\r\nwithout\xff a colon");
   const json line = json::parse(raw_line(exchange, Time{}));
   for (const char* key :
-       {"request_id", "trace_id", "method", "route", "cluster", "endpoint", "model", "cache", "ttfb_ms"}) {
+       {"request_id", "trace_id", "method", "route", "cluster", "endpoint", "fallback", "model", "cache", "ttfb_ms"}) {
     EXPECT_TRUE(line.at(key).is_null()) << key;
   }
   EXPECT_EQ(line.at("error"), "malformed_request");
