@@ -26,7 +26,13 @@ double EndpointState::work(std::uint64_t request_bytes) const {
 }
 
 Flight::Flight(EndpointState& endpoint, Time now, std::uint64_t request_bytes)
-    : endpoint_(&endpoint), start_(now), bytes_(request_bytes), work_(endpoint.work(request_bytes)), open_(true) {
+    : endpoint_(&endpoint),
+      start_(now),
+      bytes_(request_bytes),
+      work_(endpoint.work(request_bytes)),
+      open_(true),
+      trial_(endpoint.ejection.phase(now) == Ejection::Phase::trial) {
+  if (trial_) endpoint.ejection.trial_started();
   endpoint.requests.fetch_add(1, relaxed);
   endpoint.in_flight.fetch_add(1, relaxed);
   endpoint.in_flight_bytes.fetch_add(bytes_, relaxed);
@@ -42,7 +48,8 @@ Flight::Flight(Flight&& other) noexcept
       work_(other.work_),
       open_(std::exchange(other.open_, false)),
       got_first_byte_(other.got_first_byte_),
-      learned_(other.learned_) {}
+      learned_(other.learned_),
+      trial_(other.trial_) {}
 
 Flight& Flight::operator=(Flight&& other) noexcept {
   if (this == &other) return *this;
@@ -87,6 +94,7 @@ void Flight::finish(Time now, Outcome outcome) {
 void Flight::count(Time now, Outcome outcome) {
   open_ = false;
   if (!got_first_byte_) leave_queue();
+  if (trial_) endpoint_->ejection.trial_ended();
   endpoint_->in_flight.fetch_sub(1, relaxed);
   endpoint_->in_flight_bytes.fetch_sub(bytes_, relaxed);
   switch (outcome) {
@@ -96,6 +104,7 @@ void Flight::count(Time now, Outcome outcome) {
     case Outcome::rejected:
       endpoint_->rejections.fetch_add(1, relaxed);
       return;
+    case Outcome::overloaded:
     case Outcome::failure:
       endpoint_->failures.fetch_add(1, relaxed);
       return endpoint_->trouble.failed(now);

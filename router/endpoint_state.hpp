@@ -11,16 +11,17 @@
 #include <string>
 #include <utility>
 
+#include "router/ejection.hpp"
 #include "router/signals.hpp"
 
 namespace brink::router {
 
 enum class Outcome {
-  success,    // a complete answer that did the work (below 400, and 101 tunnels): the only one that teaches latency
-  rejected,   // a complete 4xx answer: the endpoint lives, but how fast it says no teaches nothing (a 429 is a
-              // `failure`)
-  failure,    // connect failed, reset, timeout, 5xx, 429, broken framing
-  cancelled,  // the client left, or the edge gave up for a reason of its own: no fault of the endpoint
+  success,     // a complete answer that did the work (below 400, and 101 tunnels): the only one that teaches latency
+  rejected,    // a complete 4xx answer: the endpoint lives, but how fast it says no teaches nothing
+  overloaded,  // 429 or 503: others are better now, and it is not broken
+  failure,     // connect failed, reset, timeout, other 5xx, broken framing
+  cancelled,   // the client left, or the edge gave up for a reason of its own: no fault of the endpoint
 };
 
 // One per endpoint in the process; pickers read it, flights write it. A cache line of its own: workers share it.
@@ -40,13 +41,14 @@ struct alignas(64) EndpointState {
   LearnedCost cost;  // nanoseconds to the first byte for each unit of work, see work()
   Trouble trouble;
   RateGate rate;
+  Ejection ejection;
   std::atomic<double> first_byte_ms{0};  // moving average of successes, gain 0.1, for people to read; 0: none yet
 
-  // Totals since the state exists. requests = the four outcomes + in_flight, except for a moment.
+  // Totals since the state exists. requests = these outcomes + in_flight, except for a moment.
   std::atomic<std::uint64_t> requests{0};
   std::atomic<std::uint64_t> successes{0};
   std::atomic<std::uint64_t> rejections{0};
-  std::atomic<std::uint64_t> failures{0};
+  std::atomic<std::uint64_t> failures{0};  // overloaded ones too
   std::atomic<std::uint64_t> cancellations{0};
 
   // The work that stands between a new request of this size and its first byte here, at the speed of an ordinary
@@ -83,6 +85,7 @@ class Flight {
   bool open_ = false;
   bool got_first_byte_ = false;
   bool learned_ = false;
+  bool trial_ = false;
 };
 
 }  // namespace brink::router

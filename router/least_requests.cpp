@@ -13,7 +13,7 @@ int LeastRequests::choose(const PickInput& input) {
   for (std::uint32_t i = 0; i < size(); ++i) {
     if (!usable(i)) continue;
     const double requests = endpoint(i).in_flight.load(std::memory_order_relaxed) + 1.0;
-    least_.offer(i, requests / weight(i) * endpoint(i).trouble.factor(input.now));
+    least_.offer(i, requests / weight(i) * endpoint(i).trouble.factor(input.now) / ramp(i, input.now));
   }
   return least_.take();
 }

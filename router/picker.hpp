@@ -25,11 +25,14 @@ class Picker {
   static constexpr int none = -1;
   virtual ~Picker() = default;
   // The index of the endpoint to use, or `none` when every endpoint that could be is excluded, at its request limit or
-  // at its QPS cap. Unhealthy endpoints are used only when all are unhealthy: a health check that fails everywhere is
-  // more often wrong than right, and a guess is better than a certain 503. Does not count the pick as in flight: the
-  // caller opens a Flight at once. (A QPS token is taken by the pick.) Limits are exact for one worker; workers that
-  // pick in the same microsecond may go one request each beyond per_endpoint_requests.
+  // at its QPS cap. Unhealthy and ejected endpoints are not used while at least `panic_threshold` of the cluster is in
+  // service; with less all are: a check that fails everywhere is more often wrong than right, and the few that are left
+  // would drown. Endpoints that asked to be left alone are used when no other can be. Does not count the pick as in
+  // flight: the caller opens a Flight at once. (A QPS token is taken by the pick.) Limits are exact for one worker;
+  // workers that pick in the same microsecond may go one request each beyond per_endpoint_requests.
   virtual int pick(const PickInput& input) = 0;
+  // Whether a pick would find one now; with `patient` one that did not ask to be left alone.
+  virtual bool any(const PickInput& input, bool patient = false) = 0;
 };
 
 // REQUIRES: endpoints.size() == cluster.endpoints.size(), same order; both outlive the picker. Sets the endpoints'

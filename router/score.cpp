@@ -53,7 +53,7 @@ double Score::expected(std::uint32_t index, const PickInput& input) const {
   // its endpoint the traffic within a second or two. Halved, because answers differ in length: an age up to twice what
   // is expected is an ordinary queue with a long answer in it, and reacting to that made equal fleets 15 % slower.
   const auto age = std::chrono::duration<double, std::nano>(state.waiting.mean_age(input.now)).count();
-  return std::max(model, age / 2) * state.trouble.factor(input.now);
+  return std::max(model, age / 2) * state.trouble.factor(input.now) / ramp(index, input.now);
 }
 
 int Score::choose(const PickInput& input) {

@@ -12,23 +12,54 @@ UsablePicker::UsablePicker(const conf::ClusterConfig& cluster, std::span<Endpoin
 
 void UsablePicker::find_usable(const PickInput& input) {
   constexpr auto relaxed = std::memory_order_relaxed;
-  const bool panic = std::none_of(endpoints_.begin(), endpoints_.end(),
-                                  [](const EndpointState* e) { return e->healthy.load(relaxed); });
+  const bool panic = in_panic();
+  const bool ejects = cluster_.outlier.max_ejected > 0;
+  paused_.clear();
   const unsigned limit = cluster_.limits.per_endpoint_requests;
   for (std::size_t i = 0; i < size(); ++i) {
     const EndpointState& state = endpoint(i);
-    usable_[i] = (panic || state.healthy.load(relaxed)) && (limit == 0 || state.in_flight.load(relaxed) < limit) &&
+    const bool in = panic || (state.healthy.load(relaxed) && (!ejects || state.ejection.may_take(input.now)));
+    usable_[i] = in && (limit == 0 || state.in_flight.load(relaxed) < limit) &&
                  state.rate.ready(input.now, cluster_.endpoints[i].max_qps);
   }
   for (const std::uint32_t index : input.excluded)
     if (index < size()) usable_[index] = 0;
+  for (std::uint32_t i = 0; i < size(); ++i) {
+    if (usable_[i] == 0 || endpoint(i).ejection.paused(input.now).count() == 0) continue;
+    usable_[i] = 0;
+    paused_.push_back(i);
+  }
+}
+
+bool UsablePicker::in_panic() const {
+  constexpr double rounding = 1e-9;
+  const bool ejects = cluster_.outlier.max_ejected > 0;
+  const auto in = std::count_if(endpoints_.begin(), endpoints_.end(), [&](const EndpointState* e) {
+    return e->healthy.load(std::memory_order_relaxed) && (!ejects || e->ejection.in_service());
+  });
+  return static_cast<double>(in) < cluster_.panic_threshold * static_cast<double>(size()) - rounding;
+}
+
+bool UsablePicker::admit_paused() {
+  for (const std::uint32_t index : paused_) usable_[index] = 1;
+  const bool some = !paused_.empty();
+  paused_.clear();
+  return some;
+}
+
+bool UsablePicker::any(const PickInput& input, bool patient) {
+  find_usable(input);
+  return (!patient && !paused_.empty()) || std::find(usable_.begin(), usable_.end(), 1) != usable_.end();
 }
 
 int UsablePicker::pick(const PickInput& input) {
   find_usable(input);
   for (;;) {
     const int best = choose(input);
-    if (best == none) return none;
+    if (best == none) {
+      if (admit_paused()) continue;
+      return none;
+    }
     const auto index = static_cast<std::size_t>(best);
     if (endpoint(index).rate.take(input.now, cluster_.endpoints[index].max_qps)) return best;
     usable_[index] = 0;  // another worker took the last token in between

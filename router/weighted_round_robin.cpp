@@ -31,15 +31,16 @@ void WeightedRoundRobin::note_failures() {
   }
 }
 
-int WeightedRoundRobin::choose(const PickInput&) {
+int WeightedRoundRobin::choose(const PickInput& input) {
   note_failures();
   long total = 0;
   int best = none;
   for (std::size_t i = 0; i < size(); ++i) {
     if (!usable(i)) continue;
     Peer& peer = peers_[i];
-    peer.current += peer.effective;
-    total += peer.effective;
+    const auto share = static_cast<long>(static_cast<double>(peer.effective) * ramp(i, input.now));
+    peer.current += share;
+    total += share;
     if (peer.effective < peer.weight) peer.effective = std::min(peer.weight, peer.effective + peer.recovery);
     if (best == none || peer.current > peers_[static_cast<std::size_t>(best)].current) best = static_cast<int>(i);
   }

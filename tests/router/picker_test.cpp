@@ -195,15 +195,81 @@ TEST_P(EveryPicker, SaysNoneOnlyWhenNothingIsLeft) {
   EXPECT_EQ(cluster.picks(1, start, {0, 0, 99}), "b");
 }
 
-TEST_P(EveryPicker, UsesTheUnhealthyOnlyWhenAllAre) {
+TEST_P(EveryPicker, UsesTheUnhealthyOnlyInPanic) {
   Cluster cluster(GetParam(), {1, 1, 1});
   cluster.states[0].healthy = false;
   EXPECT_EQ(cluster.picks(10).find('a'), std::string::npos);
   EXPECT_EQ(cluster.picks(1, start, {1, 2}), "-") << "a healthy one exists, this request just may not use it";
   cluster.states[1].healthy = false;
-  cluster.states[2].healthy = false;
   const std::string all = cluster.picks(9);
   for (const char name : {'a', 'b', 'c'}) EXPECT_EQ(std::count(all.begin(), all.end(), name), 3) << all;
+}
+
+TEST_P(EveryPicker, WithoutAThresholdTheUnhealthyAreNeverUsed) {
+  Cluster cluster(GetParam(), {1, 1, 1});
+  cluster.config.panic_threshold = 0;
+  for (auto& state : cluster.states) state.healthy = false;
+  EXPECT_EQ(cluster.picks(1), "-");
+  cluster.states[1].healthy = true;
+  EXPECT_EQ(cluster.picks(3), "bbb");
+}
+
+TEST_P(EveryPicker, LeavesTheEjectedOutAndTriesThemOneAtATime) {
+  Cluster cluster(GetParam(), {1, 1});
+  cluster.states[0].ejection.eject(start, seconds(10), seconds(10));
+  EXPECT_EQ(cluster.picks(5), "bbbbb");
+  EXPECT_EQ(cluster.picks(1, start, {1}), "-");
+  const Time later = start + seconds(10);
+  cluster.load(1, 3);
+  EXPECT_NE(cluster.picks(3, later).find('a'), std::string::npos);
+  const Flight trial(cluster.states[0], later, 0);
+  EXPECT_EQ(cluster.picks(5, later), "bbbbb");
+}
+
+TEST_P(EveryPicker, InPanicTheEjectedAreUsed) {
+  Cluster cluster(GetParam(), {1, 1, 1});
+  for (std::size_t i : {0, 1}) cluster.states[i].ejection.eject(start, seconds(10), seconds(10));
+  EXPECT_NE(cluster.picks(9).find('a'), std::string::npos);
+}
+
+TEST_P(EveryPicker, WithoutEjectionAnotherClustersIsIgnored) {
+  Cluster cluster(GetParam(), {1, 1});
+  cluster.config.outlier.max_ejected = 0;
+  cluster.states[0].ejection.eject(start, seconds(10), seconds(10));
+  EXPECT_NE(cluster.picks(4).find('a'), std::string::npos);
+}
+
+TEST_P(EveryPicker, LeavesAloneWhoAskedForItWhileOthersCanBePicked) {
+  Cluster cluster(GetParam(), {1, 1});
+  cluster.states[0].ejection.pause(start + seconds(5));
+  EXPECT_EQ(cluster.picks(4), "bbbb");
+  EXPECT_EQ(cluster.picks(1, start, {1}), "a");
+  EXPECT_TRUE(cluster.picker->any({start, 0, {}}));
+  const std::uint32_t b = 1;
+  EXPECT_TRUE(cluster.picker->any({start, 0, {&b, 1}}));
+  EXPECT_FALSE(cluster.picker->any({start, 0, {&b, 1}}, true));
+  cluster.config.limits.per_endpoint_requests = 1;
+  cluster.load(1, 1);
+  EXPECT_EQ(cluster.picks(1), "a");
+  cluster.load(0, 1);
+  EXPECT_EQ(cluster.picks(1), "-");
+  EXPECT_FALSE(cluster.picker->any({start, 0, {}}));
+}
+
+TEST_P(EveryPicker, GivesOneThatReturnsASmallShareFirst) {
+  Cluster cluster(GetParam(), {1, 1});
+  cluster.states[0].ejection.came_back(start);
+  for (int i = 0; i < 20; ++i) {
+    const std::string name = cluster.picks(1);
+    cluster.load(name == "a" ? 0 : 1, 1);
+  }
+  const auto few = cluster.states[0].in_flight.load();
+  EXPECT_LE(few, 4u);
+  for (int i = 0; i < 60; ++i) {
+    const std::string name = cluster.picks(1, start + seconds(10));
+    cluster.load(name == "a" ? 0 : 1, 1);
+  }
+  EXPECT_GE(cluster.states[0].in_flight - few, 30u);
 }
 
 TEST_P(EveryPicker, KeepsTheRequestLimitOfAnEndpoint) {
