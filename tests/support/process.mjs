@@ -2,7 +2,7 @@
 // when the test that started it fails.
 import {spawn} from 'node:child_process';
 import {existsSync} from 'node:fs';
-import {dirname, join, resolve} from 'node:path';
+import {delimiter, dirname, join, resolve} from 'node:path';
 import {fileURLToPath} from 'node:url';
 
 import {deferred, within} from './wait.mjs';
@@ -26,6 +26,12 @@ export function binary(name) {
         `${path} does not exist: build it (cmake --preset dev && cmake --build --preset dev) or set BRINK_BIN`);
   }
   return path;
+}
+
+// Where a program of the system is; undefined if it is not installed.
+export function program_path(name) {
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
 }
 
 export class Program {

@@ -3,6 +3,8 @@
 // every file wraps its scenarios in a suite.
 import {after, before, describe, test} from 'node:test';
 
+import {program_path} from './process.mjs';
+
 const scenario_timeout_ms = 120_000;
 
 export class Scope {
@@ -52,4 +54,13 @@ export function suite(name, setup, scenarios) {
     after(() => scope.close(), {timeout: scenario_timeout_ms});
     scenarios(shared);
   });
+}
+
+// Declares scenarios that need programs of the system; without them, one that is skipped and says so.
+export function with_programs(names, scenarios) {
+  const missing = names.filter((name) => program_path(name) === undefined);
+  if (missing.length === 0)
+    scenarios();
+  else
+    test(`with ${names.join(', ')}`, {skip: `not installed: ${missing.join(', ')}`}, () => {});
 }
