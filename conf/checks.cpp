@@ -57,7 +57,12 @@ void check_health_check(Scope& scope, void* object) {
 }
 
 void check_cluster(Scope& scope, void* object) {
-  const auto& cluster = *static_cast<const ClusterConfig*>(object);
+  auto& cluster = *static_cast<ClusterConfig*>(object);
+  // Where somebody else can answer, endpoints that are known to be down are left alone.
+  if (!cluster.fallback.empty() && !scope.has("panic_threshold")) {
+    cluster.panic_threshold = 0;
+    scope.shown["panic_threshold"] = "0%";
+  }
   if (cluster.name == local_model_name) {
     scope.problems.add(scope.where,
                        "a cluster cannot be named `local_model`; `fallback` means the model on the node by it");

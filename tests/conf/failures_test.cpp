@@ -29,6 +29,23 @@ std::string with_cluster(const std::string& keys) {
   return text;
 }
 
+TEST(FailureKeys, WhereAFallbackAnswersThereIsNoPanicUnlessAskedFor) {
+  const auto panic = [](std::string_view more) {
+    return loaded(
+               "listeners: [{address: 127.0.0.1:0}]\n"
+               "clusters:\n"
+               "  a: {endpoints: [{url: \"http://127.0.0.1:1\"}], fallback: b" +
+               std::string(more) +
+               "}\n"
+               "  b: {endpoints: [{url: \"http://127.0.0.1:2\"}]}\n"
+               "routes: [{name: r, cluster: a}]\n")
+        ->clusters.at(0)
+        .panic_threshold;
+  };
+  EXPECT_EQ(panic(""), 0);
+  EXPECT_EQ(panic(", panic_threshold: 30%"), 0.3);
+}
+
 TEST(FailureKeys, WithoutThemTheDefaultsAreThoseOfTheStructs) {
   const auto config = loaded(minimal);
   const ClusterConfig& cluster = config->clusters.at(0);

@@ -32,6 +32,7 @@ export function make_config({backend, backends, route = {}, cluster = {}, log_fi
   };
   if (rest.downstream) config.downstream = rest.downstream;
   if (rest.cache) config.cache = rest.cache;
+  if (rest.local_model) config.local_model = rest.local_model;
   return config;
 }
 
