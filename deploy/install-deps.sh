@@ -6,18 +6,19 @@ set -euo pipefail
 build="g++ cmake ninja-build ccache pkg-config ca-certificates curl procps
   libboost1.81-dev libssl-dev libyaml-cpp-dev nlohmann-json3-dev libspdlog-dev libcli11-dev libc-ares-dev
   libhiredis-dev libzstd-dev zlib1g-dev libxxhash-dev libgtest-dev libgmock-dev"
-test="python3-minimal redis-server zstd"
+test="python3-minimal redis-server zstd openssl"
 bench="nginx-light haproxy varnish wrk python3-minimal"
 tools="clang clang-format clang-tidy libclang-rt-14-dev"
 node_major=18  # the oldest Node.js that runs the integration tests; Debian 12 has it
 
 usage() {
   cat <<USAGE
-usage: deploy/install-deps.sh [--test] [--bench] [--tools] [--list]
+usage: deploy/install-deps.sh [--model] [--test] [--bench] [--tools] [--list]
 Installs what is missing of the packages for building Brink, and with
+  --model   for getting llama.cpp, which the local model runs on (npm, git)
   --test    for the integration tests (Node.js $node_major or newer, npm)
-  --bench   for the benchmark (nginx, HAProxy, wrk). Debian starts nginx and HAProxy as services when it installs
-            them; the benchmark does not need those: systemctl disable --now nginx haproxy
+  --bench   for the benchmark (nginx, HAProxy, Varnish, wrk). Debian starts them as services when it installs
+            them; the benchmark does not need those: systemctl disable --now nginx haproxy varnish
   --tools   for fuzzing and code style (clang)
   --list    prints the packages and installs nothing
 USAGE
@@ -26,7 +27,8 @@ USAGE
 packages=$build list=no want_node=no
 for option in "$@"; do
   case $option in
-    --test) packages="$packages $test" want_node=yes ;;
+    --model) packages="$packages git" want_node=yes ;;
+    --test) packages="$packages $test git" want_node=yes ;;
     --bench) packages="$packages $bench" ;;
     --tools) packages="$packages $tools" ;;
     --list) list=yes ;;

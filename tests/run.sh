@@ -135,6 +135,7 @@ release() {
 
 begin=$SECONDS
 step "packages" packages deploy/install-deps.sh --test
+step "llama.cpp" llama deploy/get-llama.sh
 step "test clients from npm" npm npm ci --prefix tests --no-fund --no-audit
 dev
 if [ $fast = no ]; then
