@@ -1,5 +1,6 @@
 #include "proxy/model/request.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <random>
 #include <utility>
@@ -62,6 +63,21 @@ std::string read_response_format(Fields& fields) {
   return grammar;
 }
 
+// How deep the brackets of a GBNF grammar are nested. llama.cpp reads them by recursion without a limit.
+int depth_of(std::string_view grammar) {
+  int depth = 0, deepest = 0;
+  for (std::size_t i = 0; i < grammar.size(); ++i) {
+    const char c = grammar[i];
+    if (c == '"' || c == '[' || c == '#') {
+      const char end = c == '[' ? ']' : c == '#' ? '\n' : '"';
+      while (++i < grammar.size() && grammar[i] != end) i += grammar[i] == '\\' && c != '#' ? 1 : 0;
+    }
+    if (c == '(') deepest = std::max(deepest, ++depth);
+    if (c == ')') --depth;
+  }
+  return deepest;
+}
+
 void read_grammar(Fields& fields, Sampling& sampling) {
   sampling.grammar = read_response_format(fields);
   const std::optional<std::string> given = fields.text("grammar");
@@ -71,6 +87,10 @@ void read_grammar(Fields& fields, Sampling& sampling) {
   }
   if (given->empty() || given->size() > max_grammar_bytes || given->find('\0') != given->npos) {
     throw ApiError("'grammar' must hold 1 to " + std::to_string(max_grammar_bytes) + " bytes and no zero byte",
+                   "grammar", "invalid_value");
+  }
+  if (depth_of(*given) > max_grammar_depth) {
+    throw ApiError("'grammar' has more than " + std::to_string(max_grammar_depth) + " brackets in each other",
                    "grammar", "invalid_value");
   }
   sampling.grammar = *given;

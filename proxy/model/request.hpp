@@ -44,6 +44,7 @@ inline constexpr std::size_t max_embedding_inputs = 64;
 inline constexpr std::size_t max_stops = 16;
 inline constexpr std::size_t max_stop_bytes = 256;
 inline constexpr std::size_t max_grammar_bytes = 65536;
+inline constexpr int max_grammar_depth = 100;
 
 // Throw ApiError.
 ChatRequest read_chat(std::string_view body);

@@ -1,6 +1,7 @@
 #include "proxy/model/text_gate.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <utility>
 
@@ -15,23 +16,24 @@ struct Character {
   enum class Kind : unsigned char { whole, beginning, invalid } kind = Kind::invalid;
 };
 
-// The ranges of the second byte close out surrogates, overlong forms and what lies above U+10FFFF (RFC 3629 section 4).
+// A lead byte and the continuation bytes it announces are one character, and a bad one as a whole if they are an
+// overlong form, a surrogate or above U+10FFFF (RFC 3629 section 3): so llama.cpp's grammars count, too.
 Character first_character(std::string_view bytes) {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
-  const unsigned char lead = at(0);
+  const unsigned lead = at(0);
   if (lead < 0x80) return {1, Character::Kind::whole};
+  if (lead < 0xc0) return {1, Character::Kind::invalid};
   const std::size_t size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  if (lead < 0xc2 || lead > 0xf4) return {1, Character::Kind::invalid};
+  unsigned value = lead & (0xffU >> (size + 1));
   for (std::size_t i = 1; i < size; ++i) {
     if (i == bytes.size()) return {i, Character::Kind::beginning};
-    unsigned char low = 0x80, high = 0xbf;
-    if (i == 1 && lead == 0xe0) low = 0xa0;
-    if (i == 1 && lead == 0xed) high = 0x9f;
-    if (i == 1 && lead == 0xf0) low = 0x90;
-    if (i == 1 && lead == 0xf4) high = 0x8f;
-    if (at(i) < low || at(i) > high) return {i, Character::Kind::invalid};
+    if ((at(i) & 0xc0) != 0x80) return {i, Character::Kind::invalid};
+    value = value << 6 | (at(i) & 0x3fU);
   }
-  return {size, Character::Kind::whole};
+  constexpr std::array<unsigned, 5> least{0, 0, 0x80, 0x800, 0x10000};
+  const bool is_surrogate = value >= 0xd800 && value <= 0xdfff;
+  const bool fits = lead < 0xf8 && value >= least[size] && value <= 0x10ffff && !is_surrogate;
+  return {size, fits ? Character::Kind::whole : Character::Kind::invalid};
 }
 
 }  // namespace
@@ -87,6 +89,23 @@ bool is_utf8(std::string_view text) {
   while (!text.empty()) {
     const Character character = first_character(text);
     if (character.kind != Character::Kind::whole) return false;
+    text.remove_prefix(character.size);
+  }
+  return true;
+}
+
+bool is_utf8_beginning(std::string_view text) {
+  while (!text.empty()) {
+    const Character character = first_character(text);
+    if (character.kind == Character::Kind::invalid) return false;
+    if (character.kind == Character::Kind::beginning) {
+      // The lowest and the highest character that it can become; all bad ones lie in ranges of whole second bytes.
+      const auto lead = static_cast<unsigned char>(text[0]);
+      const std::size_t size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+      const std::string low = std::string(text) + std::string(size - text.size(), '\x80');
+      const std::string high = std::string(text) + std::string(size - text.size(), '\xbf');
+      return is_utf8(low) || is_utf8(high);
+    }
     text.remove_prefix(character.size);
   }
   return true;

@@ -8,8 +8,8 @@
 
 namespace brink::model {
 
-// Lets whole characters through and keeps the beginning of one back. A byte that cannot be part of UTF-8 (RFC 3629)
-// becomes U+FFFD, so that what comes out is always valid.
+// Lets whole characters through and keeps the beginning of one back. What cannot be UTF-8 (RFC 3629) becomes U+FFFD,
+// one for a bad character, so that what comes out is always valid.
 class Utf8Gate {
  public:
   std::string push(std::string_view bytes);
@@ -48,5 +48,7 @@ class TextGate {
 
 // True if the text is UTF-8 all through.
 bool is_utf8(std::string_view text);
+// True if it is, or can become so by what follows.
+bool is_utf8_beginning(std::string_view text);
 
 }  // namespace brink::model

@@ -9,6 +9,7 @@
 #include "proxy/model/llama/backends.hpp"
 #include "proxy/model/llama/log.hpp"
 #include "proxy/model/llama/sampler.hpp"
+#include "proxy/model/text_gate.hpp"
 
 namespace brink::model {
 
@@ -122,9 +123,11 @@ void LlamaEngine::make_context() {
 
 void LlamaEngine::measure_pieces() {
   for (Token token = 0; token < llama_vocab_n_tokens(vocab_); ++token) {
-    if (ends(token)) ends_.push_back(token);
+    if (ends(token)) notes_.ends.push_back(token);
     const char* text = llama_vocab_get_text(vocab_, token);
     if (text) longest_piece_ = std::max(longest_piece_, std::string_view(text).size());
+    std::string bytes = piece(token);
+    if (!is_utf8(bytes)) notes_.fragments.emplace_back(token, std::move(bytes));
   }
 }
 
@@ -208,7 +211,7 @@ std::string LlamaEngine::piece(Token token) const {
 }
 
 std::unique_ptr<Sampler> LlamaEngine::make_sampler(const Sampling& sampling) const {
-  return std::make_unique<LlamaSampler>(context_.get(), vocab_, ends_, sampling);
+  return std::make_unique<LlamaSampler>(context_.get(), vocab_, notes_, sampling);
 }
 
 std::string LlamaEngine::describe() const {

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "proxy/model/engine.hpp"
@@ -18,6 +19,12 @@ struct ModelFree {
   void operator()(llama_model* model) const { llama_model_free(model); }
   void operator()(llama_context* context) const { llama_free(context); }
   void operator()(llama_sampler* sampler) const { llama_sampler_free(sampler); }
+};
+
+// What samplers need to know of the vocabulary, gathered once.
+struct VocabularyNotes {
+  std::vector<Token> ends;                               // tokens that end an answer
+  std::vector<std::pair<Token, std::string>> fragments;  // tokens whose piece is not UTF-8 by itself
 };
 
 class LlamaEngine final : public Engine {
@@ -58,7 +65,7 @@ class LlamaEngine final : public Engine {
   std::unique_ptr<llama_context, ModelFree> context_;
   std::unique_ptr<llama_context, ModelFree> embedder_;  // made when the first embedding is asked for
   std::string template_;                                // empty: the plain one
-  std::vector<Token> ends_;
+  VocabularyNotes notes_;
   std::size_t longest_piece_ = 1;
   Shape shape_;
 };

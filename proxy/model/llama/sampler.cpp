@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "proxy/model/llama/log.hpp"
+#include "proxy/model/text_gate.hpp"
 
 namespace brink::model {
 
@@ -42,11 +43,12 @@ std::unique_ptr<llama_sampler, ModelFree> make_chain(const llama_vocab* vocab, c
 
 }  // namespace
 
-LlamaSampler::LlamaSampler(llama_context* context, const llama_vocab* vocab, const std::vector<Token>& ends,
+LlamaSampler::LlamaSampler(llama_context* context, const llama_vocab* vocab, const VocabularyNotes& notes,
                            const Sampling& sampling)
     : context_(context),
       vocab_(vocab),
-      barred_(sampling.ignore_end ? &ends : nullptr),
+      notes_(notes),
+      ignore_end_(sampling.ignore_end),
       chain_(make_chain(vocab, sampling)) {
   if (sampling.grammar.empty()) return;
   take_errors();
@@ -69,8 +71,8 @@ void LlamaSampler::read(std::size_t index) {
     candidates_[i] = {static_cast<Token>(i), logits[i], 0};
   }
   if (!is_number || !any_possible(candidates_)) throw EngineError("the model's output is not a number");
-  if (!barred_) return;
-  for (const Token token : *barred_) candidates_[static_cast<std::size_t>(token)].logit = never;
+  if (!ignore_end_) return;
+  for (const Token token : notes_.ends) candidates_[static_cast<std::size_t>(token)].logit = never;
 }
 
 Token LlamaSampler::pick() {
@@ -82,11 +84,39 @@ Token LlamaSampler::pick() {
   return array.data[array.selected].id;
 }
 
+const std::string* LlamaSampler::fragment(Token token) const {
+  const auto found = std::lower_bound(notes_.fragments.begin(), notes_.fragments.end(), token,
+                                      [](const auto& entry, Token wanted) { return entry.first < wanted; });
+  return found != notes_.fragments.end() && found->first == token ? &found->second : nullptr;
+}
+
+// llama.cpp's grammars take any bytes of the right form for a character, so that a model could answer with overlong
+// forms of what is allowed: these are kept out here.
 bool LlamaSampler::grammar_allows(Token token) const {
+  const std::string* bytes = fragment(token);
+  if (bytes && !is_utf8_beginning(unfinished_ + *bytes)) return false;
   llama_token_data one{token, 1, 0};
   llama_token_data_array array{&one, 1, -1, false};
   llama_sampler_apply(grammar_.get(), &array);
   return one.logit > never;
+}
+
+void LlamaSampler::apply_grammar() {
+  llama_token_data_array array{candidates_.data(), candidates_.size(), -1, false};
+  llama_sampler_apply(grammar_.get(), &array);
+  for (const auto& [token, bytes] : notes_.fragments) {
+    float& logit = candidates_[static_cast<std::size_t>(token)].logit;
+    if (logit > never && !is_utf8_beginning(unfinished_ + bytes)) logit = never;
+  }
+}
+
+void LlamaSampler::accept(Token token) {
+  llama_sampler_accept(chain_.get(), token);
+  if (!grammar_) return;
+  llama_sampler_accept(grammar_.get(), token);
+  const std::string* bytes = fragment(token);
+  unfinished_ = bytes ? unfinished_ + *bytes : std::string();
+  if (is_utf8(unfinished_)) unfinished_.clear();
 }
 
 std::optional<Token> LlamaSampler::next(std::size_t index) {
@@ -97,13 +127,11 @@ std::optional<Token> LlamaSampler::next(std::size_t index) {
     // again from the allowed ones after a refusal gives each just its share of them.
     if (grammar_ && !grammar_allows(token)) {
       read(index);
-      llama_token_data_array array{candidates_.data(), candidates_.size(), -1, false};
-      llama_sampler_apply(grammar_.get(), &array);
+      apply_grammar();
       if (!any_possible(candidates_)) return std::nullopt;
       token = pick();
     }
-    if (grammar_) llama_sampler_accept(grammar_.get(), token);
-    llama_sampler_accept(chain_.get(), token);
+    accept(token);
     return token;
   } catch (const EngineError&) {
     throw;

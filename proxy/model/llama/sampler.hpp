@@ -14,8 +14,8 @@ namespace brink::model {
 
 class LlamaSampler final : public Sampler {
  public:
-  // `ends`: the tokens that end an answer. All must outlive it but `sampling`. Throws EngineError for a bad grammar.
-  LlamaSampler(llama_context* context, const llama_vocab* vocab, const std::vector<Token>& ends,
+  // All must outlive it but `sampling`. Throws EngineError for a bad grammar.
+  LlamaSampler(llama_context* context, const llama_vocab* vocab, const VocabularyNotes& notes,
                const Sampling& sampling);
   std::optional<Token> next(std::size_t index) override;
 
@@ -23,12 +23,17 @@ class LlamaSampler final : public Sampler {
   void read(std::size_t index);
   Token pick();
   bool grammar_allows(Token token) const;
+  void apply_grammar();
+  void accept(Token token);
+  const std::string* fragment(Token token) const;
 
   llama_context* context_;
   const llama_vocab* vocab_;
-  const std::vector<Token>* barred_;  // tokens that may not come; nullptr: none
+  const VocabularyNotes& notes_;
+  const bool ignore_end_;
   std::unique_ptr<llama_sampler, ModelFree> chain_;
   std::unique_ptr<llama_sampler, ModelFree> grammar_;  // nullptr: none
+  std::string unfinished_;                             // with a grammar: the beginning of a character
   std::vector<llama_token_data> candidates_;
 };
 

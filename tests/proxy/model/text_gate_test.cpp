@@ -21,10 +21,12 @@ TEST(Utf8Gate, HoldsACharacterBackUntilItIsWhole) {
 
 TEST(Utf8Gate, ReplacesWhatCannotBecomeACharacter) {
   const std::string r = "\xef\xbf\xbd";
-  EXPECT_EQ(Utf8Gate().push("\x80"), r);                  // a continuation alone
-  EXPECT_EQ(Utf8Gate().push("\xc0\xaf"), r + r);          // overlong
-  EXPECT_EQ(Utf8Gate().push("\xed\xa0\x80"), r + r + r);  // a surrogate
-  EXPECT_EQ(Utf8Gate().push("\xf4\x90"), r + r);          // above U+10FFFF
+  EXPECT_EQ(Utf8Gate().push("\x80"), r);              // a continuation alone
+  EXPECT_EQ(Utf8Gate().push("\xc0\xaf"), r);          // overlong
+  EXPECT_EQ(Utf8Gate().push("\xe0\x9f\xbf"), r);      // overlong
+  EXPECT_EQ(Utf8Gate().push("\xed\xa0\x80"), r);      // a surrogate
+  EXPECT_EQ(Utf8Gate().push("\xf4\x90\x80\x80"), r);  // above U+10FFFF
+  EXPECT_EQ(Utf8Gate().push("\xff\xbf\xbf\xbf"), r);  // no lead byte at all
   EXPECT_EQ(Utf8Gate().push("\xe2\x82"
                             "x"),
             r + "x");  // cut short
@@ -43,6 +45,26 @@ TEST(Utf8Gate, WhateverTheBytesAndTheirPartsTheTextIsValidAndTheSame) {
     std::string in_parts;
     for (const char byte : bytes) in_parts += gate.push({&byte, 1});
     EXPECT_EQ(in_parts, whole);
+  }
+}
+
+// Against trying every ending.
+TEST(Utf8, KnowsWhatCanStillBecomeACharacter) {
+  EXPECT_TRUE(is_utf8_beginning(""));
+  EXPECT_FALSE(is_utf8_beginning("\xff"));
+  const auto byte = [](int value) { return std::string(1, static_cast<char>(value)); };
+  for (int lead = 0x80; lead < 0x100; ++lead) {
+    bool lead_can = false;
+    for (int second = 0x80; second < 0xc0; ++second) {
+      const std::string two = byte(lead) + byte(second);
+      bool can = is_utf8(two);
+      for (int third = 0x80; third < 0xc0; ++third) {
+        can = can || is_utf8(two + byte(third)) || is_utf8(two + byte(third) + byte(0x80));
+      }
+      EXPECT_EQ(is_utf8_beginning("a" + two), can) << lead << " " << second;
+      lead_can = lead_can || can;
+    }
+    EXPECT_EQ(is_utf8_beginning(byte(lead)), lead_can) << lead;
   }
 }
 
