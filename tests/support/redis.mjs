@@ -19,12 +19,14 @@ export function free_port() {
 }
 
 export class Redis {
-  // `options` are further arguments of redis-server; `access` the arguments with which redis-cli gets in.
-  static async start(scope, {options = [], access = [], port, ready = /Ready to accept connections/} = {}) {
+  // `options` are further arguments of redis-server; `access` the arguments with which redis-cli gets in; `config` is the
+  // file of a sentinel.
+  static async start(scope, {options = [], access = [], port, config, ready = /Ready to accept connections/} = {}) {
     const redis = new Redis();
     redis.folder = temporary_folder(scope);
     redis.port = port ?? await free_port();
     redis.options_ = options;
+    redis.config_ = config;
     redis.access_ = access;
     redis.ready_ = ready;
     redis.url = `redis://127.0.0.1:${redis.port}`;
@@ -38,7 +40,8 @@ export class Redis {
   }
 
   async start_again() {
-    const args = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.folder, '--save', '', ...this.options_];
+    const common = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.folder, ...this.options_];
+    const args = this.config_ ? [this.config_, ...common, '--sentinel'] : [...common, '--save', ''];
     this.program_ = new Program('redis-server', args, {path: program_path('redis-server')});
     await this.program_.line(this.ready_, {stream: 'stdout'});
   }
