@@ -106,11 +106,12 @@ class Server {
     });
   }
 
+  // In this order: the scheduler's jobs hold connections, which belong to the context.
   const Options& options_;
   std::atomic<bool> stop_ = false;
+  boost::asio::io_context context_;
   std::unique_ptr<LlamaEngine> engine_;   // of the evaluating thread, until it has ended
   std::unique_ptr<Scheduler> scheduler_;  // guarded by mutex_ until the API has it
-  boost::asio::io_context context_;       // before what it refers to
   boost::asio::signal_set signals_;
   Api api_;
   HttpListener listener_;
