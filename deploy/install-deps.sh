@@ -6,7 +6,7 @@ set -euo pipefail
 build="g++ cmake ninja-build ccache pkg-config ca-certificates curl procps
   libboost1.81-dev libssl-dev libyaml-cpp-dev nlohmann-json3-dev libspdlog-dev libcli11-dev libc-ares-dev
   libhiredis-dev libzstd-dev zlib1g-dev libxxhash-dev libgtest-dev libgmock-dev"
-test="python3-minimal redis-server zstd openssl"
+test="python3-minimal redis-server zstd openssl chromium-headless-shell"
 bench="nginx-light haproxy varnish wrk python3-minimal"
 tools="clang clang-format clang-tidy libclang-rt-14-dev"
 node_major=18  # the oldest Node.js that runs the integration tests; Debian 12 has it

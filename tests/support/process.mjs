@@ -35,14 +35,16 @@ export function program_path(name) {
 }
 
 export class Program {
-  constructor(name, args, {env = {}, cwd, path = binary(name)} = {}) {
+  // `group`: signals go to all processes that it has started, too.
+  constructor(name, args, {env = {}, cwd, path = binary(name), group = false} = {}) {
     this.name = name;
+    this.group_ = group;
     this.stdout = '';
     this.stderr = '';
     this.waiters_ = new Set();
     const exited = deferred();
     this.exited = exited.promise;  // {code, signal}
-    this.process_ = spawn(path, args, {env: {...process.env, ...env}, cwd, stdio: ['ignore', 'pipe', 'pipe']});
+    this.process_ = spawn(path, args, {env: {...process.env, ...env}, cwd, detached: group, stdio: ['ignore', 'pipe', 'pipe']});
     running.add(this);
     for (const stream of ['stdout', 'stderr']) {
       this.process_[stream].setEncoding('utf8').on('data', (text) => {
@@ -59,7 +61,11 @@ export class Program {
   }
 
   signal(name) {
-    if (running.has(this)) this.process_.kill(name);
+    if (!running.has(this)) return;
+    if (this.group_ && this.pid)
+      process.kill(-this.pid, name);
+    else
+      this.process_.kill(name);
   }
 
   // The match of `pattern` in what was printed, now or later. Fails at once when the program ends without it.
