@@ -27,7 +27,20 @@ std::string_view name_of(conf::Balance balance) {
   return "";
 }
 
-Json endpoint_json(const EndpointView& view, router::Time now) {
+double seconds_of(router::Clock::duration time) { return std::chrono::duration<double>(time).count(); }
+
+// Why an endpoint gets less than its share, or nothing.
+Json ejection_json(const router::Ejection& ejection, const conf::OutlierConfig& config, router::Time now) {
+  const auto phase = ejection.phase(now);
+  return {{"out_for_s", seconds_of(ejection.left(now))},
+          {"trial", phase == router::Ejection::Phase::trial},
+          {"share", phase == router::Ejection::Phase::in ? ejection.ramp(now, config.slow_start) : 0.0},
+          {"paused_for_s", seconds_of(ejection.paused(now))},
+          {"ejections", ejection.ejections()},
+          {"consecutive_failures", ejection.consecutive.load()}};
+}
+
+Json endpoint_json(const EndpointView& view, const conf::OutlierConfig& config, router::Time now) {
   const router::EndpointState& state = *view.state;
   const auto cost = state.cost.view(now);
   constexpr double least_evidence = 0.1;  // below it the cost says nothing
@@ -50,7 +63,8 @@ Json endpoint_json(const EndpointView& view, router::Time now) {
            {{"cost_ns", or_null(cost.evidence >= least_evidence, std::exp(cost.log_cost))},
             {"error", cost.error},
             {"evidence", cost.evidence},
-            {"trouble", state.trouble.factor(now)}}}};
+            {"trouble", state.trouble.factor(now)}}},
+          {"outlier", ejection_json(state.ejection, config, now)}};
 }
 
 Json match_json(const conf::MatchConfig& match) {
@@ -98,7 +112,7 @@ http::LocalReply show_clusters(const Sources& sources) {
   for (const auto& cluster : config->clusters) {
     Json members = Json::array();
     for (const auto& endpoint : endpoints) {
-      if (endpoint.cluster == cluster.name) members.push_back(endpoint_json(endpoint, now));
+      if (endpoint.cluster == cluster.name) members.push_back(endpoint_json(endpoint, cluster.outlier, now));
     }
     list.push_back({{"name", cluster.name}, {"balance", name_of(cluster.balance)}, {"endpoints", std::move(members)}});
   }

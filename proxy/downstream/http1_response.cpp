@@ -50,6 +50,7 @@ bool Http1Session::begin_response(const http::ResponseHead& head, std::string_vi
   Active& active = *active_;
   http::Exchange& exchange = active.exchange;
   if (exchange.watched) service_.handler().responding(exchange, head);
+  active.body.keep_nothing();
   const bool old_client = exchange.head.minor_version == 0;
   if (exchange.route != nullptr && exchange.route->compress) {
     active.coding.begin(*exchange.route->compress, exchange, head, service_.encoders(), ready_zstd);

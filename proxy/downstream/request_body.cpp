@@ -26,6 +26,7 @@ void RequestBody::reset() {
   current_ = offset_ = seen_ = unconsumed_ = 0;
   received_ = 0;
   dropped_ = raw_ = false;
+  keeping_ = true;
   complete_ = true;
   error_ = BodyError::none;
   error_text_ = "";
@@ -53,21 +54,36 @@ void RequestBody::consume(std::size_t size) {
   offset_ += size;
   while (current_ < segments_.size() && offset_ >= segments_[current_].size) {
     offset_ -= segments_[current_].size;
+    compact(segments_[current_]);
     ++current_;
   }
   drop_consumed();
 }
 
+// A short piece does not keep a long buffer.
+void RequestBody::compact(Segment& segment) {
+  if (!segment.owner || segment.owner.capacity() <= 2 * segment.size) return;
+  segment.text = std::make_unique<std::string>(segment.data, segment.size);
+  segment.data = segment.text->data();
+  segment.owner.reset();
+}
+
 void RequestBody::drop_consumed() {
+  const auto memory = [](const Segment& segment) { return segment.owner || segment.text ? segment.size : 0; };
   std::size_t retained = 0;
-  for (std::size_t i = 0; i < current_; ++i) retained += segments_[i].owner ? segments_[i].owner.capacity() : 0;
-  while (current_ > 0 && (raw_ || retained > max_retained)) {
-    retained -= segments_.front().owner ? segments_.front().owner.capacity() : 0;
+  for (std::size_t i = 0; i < current_; ++i) retained += memory(segments_[i]);
+  while (current_ > 0 && (raw_ || !keeping_ || retained > max_retained)) {
+    retained -= memory(segments_.front());
     segments_.erase(segments_.begin());
     --current_;
     if (seen_ > 0) --seen_;
     dropped_ = true;
   }
+}
+
+void RequestBody::keep_nothing() {
+  keeping_ = false;
+  drop_consumed();
 }
 
 bool RequestBody::rewind() {

@@ -18,8 +18,9 @@ namespace brink::downstream {
 
 class RequestBody {
  public:
-  // Consumed bytes kept for rewind() at most, beyond what the first buffer holds.
-  static constexpr std::size_t max_retained = 64 * 1024;
+  // Consumed bytes kept for rewind() at most, beyond what the first buffer holds: a prompt of 1 MiB, and the piece that
+  // it ends in, may be sent again to another backend. They take at most twice that in memory.
+  static constexpr std::size_t max_retained = 1024 * 1024 + net::BufferPool::large;
 
   // Begins a message's body. `first`: the raw bytes that came with the head; they stand until reset().
   // Returns how many of them, at their end, belong to the next request.
@@ -34,6 +35,8 @@ class RequestBody {
   http::BodyView view() const;
   void consume(std::size_t size);
   bool rewind();
+  // It will not be sent again: what is consumed is let go, now and later.
+  void keep_nothing();
   std::string copy() const;  // what is not consumed, joined
   std::string_view unseen();
 
@@ -66,6 +69,7 @@ class RequestBody {
   };
   std::size_t decode(char* data, std::size_t size, net::Buffer& owner);
   void drop_consumed();
+  static void compact(Segment& segment);
   void keep(net::Buffer owner, const char* data, std::size_t size);
   void take_coding_off(std::string_view bytes, bool last);
 
@@ -81,6 +85,7 @@ class RequestBody {
   std::size_t seen_ = 0;     // first segment not yet handed out by unseen()
   std::size_t unconsumed_ = 0;
   bool dropped_ = false;  // some consumed bytes are gone
+  bool keeping_ = true;
   bool complete_ = true;
   bool raw_ = false;
   http::BodyError error_ = http::BodyError::none;

@@ -33,13 +33,16 @@ namespace brink::http {
   X(upstream_malformed,      502, "server_error",          "the backend's answer is not well-formed HTTP/1.1")                   \
   X(upstream_truncated,      502, "server_error",          "the backend cut its answer short")                                   \
   X(upgrade_refused,         502, "server_error",          "the backend answered the upgrade wrongly")                           \
+  X(attempts_failed,         502, "server_error",          "every attempt was answered with an error by the backends")           \
   X(no_endpoint,             503, "server_error",          "no backend can take the request now")                                \
   X(cluster_full,            503, "server_error",          "the backends are at their request limit")                            \
+  X(queue_timeout,           503, "server_error",          "the request waited too long for a free backend")                     \
   X(connect_timeout,         504, "server_error",          "the backend did not accept the connection in time (connect)")        \
   X(first_byte_timeout,      504, "server_error",          "the backend did not begin to answer in time (first_byte)")           \
   X(idle_timeout,            504, "server_error",          "the backend stopped sending for too long (idle)")                    \
   X(not_cached,              504, "invalid_request_error", "the request wants a stored answer only (only-if-cached), and there is none") \
   X(total_timeout,           504, "server_error",          "the exchange took too long (total)")                                 \
+  X(deadline_exceeded,       504, "server_error",          "the time limit that the request itself asked for has passed (deadline)") \
   X(tunnel_timeout,          504, "server_error",          "the tunnel was idle for too long (tunnel)")                          \
   X(bad_version,             505, "invalid_request_error", "only HTTP/1.0 and HTTP/1.1 are spoken here")
 // clang-format on

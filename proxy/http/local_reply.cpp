@@ -51,7 +51,13 @@ LocalReply error_reply(ErrorKind kind, std::string_view detail) {
   LocalReply reply;
   reply.status = error.status;
   reply.headers.emplace_back("content-type", "application/json");
-  if (error.status == 503) reply.headers.emplace_back("retry-after", "1");
+  // x-should-retry is how the OpenAI SDKs are told, over what they make of the status.
+  if (error.status == 503) {
+    reply.headers.emplace_back("retry-after", "1");
+    reply.headers.emplace_back("x-should-retry", "true");
+  } else if (kind == ErrorKind::deadline_exceeded) {
+    reply.headers.emplace_back("x-should-retry", "false");
+  }
   std::string& body = reply.body;
   body = R"({"error":{"message":")";
   append_json_escaped(body, error.text);

@@ -17,6 +17,12 @@ namespace brink::observe {
   X(pipelined,           "pipelined_requests_total",              "Requests that had arrived before the answer to the one before was finished.") \
   X(retries,             "upstream_retries_total",                "Attempts after the first one of a request.")               \
   X(fallbacks,           "fallbacks_total",                       "Requests that went on to the fallback of their cluster.")  \
+  X(retry_budget_empty,  "upstream_retry_budget_exhausted_total", "Retries not made because the cluster's budget was used up.") \
+  X(hedges,              "upstream_hedges_total",                 "Requests for which a second endpoint was asked because the first was late.") \
+  X(hedges_won,          "upstream_hedges_won_total",             "Of these, those that the second endpoint answered first.") \
+  X(queue_waited,        "queue_waited_total",                    "Requests that waited for a backend to have room.")         \
+  X(queue_expired,       "queue_expired_total",                   "Of these, those that waited too long.")                    \
+  X(queue_refused,       "queue_refused_total",                   "Requests refused because the queue was full.")             \
   X(upstream_stale,      "upstream_stale_connections_total",      "Kept upstream connections found closed by the backend when wanted.") \
   X(tunnels_opened,      "tunnels_opened_total",                  "Upgrades passed on (101).")                                \
   X(redis_hits,          "redis_hits_total",                      "Answers found in Redis.")                                  \
@@ -27,6 +33,7 @@ namespace brink::observe {
 
 #define BRINK_GAUGES(X)                                                                                                       \
   X(buffer_pool_bytes,   "buffer_pool_in_use_bytes",              "Bytes of read buffers that requests hold now.")            \
+  X(queue_waiting,       "queue_waiting",                         "Requests that wait for a backend to have room now.")       \
   X(idle_upstream,       "upstream_idle_connections",             "Upstream connections kept for the next request.")          \
   X(tunnels_open,        "tunnels_open",                          "Tunnels open now.")
 // clang-format on

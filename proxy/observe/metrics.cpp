@@ -75,6 +75,7 @@ std::string Metrics::text(const ScrapeInput& input) const {
   process_lines(out, input);
   Scrape scrape(out, std::move(shards));
   scrape.plain();
+  scrape.retries();
   scrape.routes(routes);
   scrape.cache_requests(routes);
   scrape.cache(input.cache);

@@ -67,6 +67,16 @@ void Scrape::plain() {
   }
 }
 
+void Scrape::retries() {
+  out_.metric("upstream_retry_reasons_total", "counter",
+              "Attempts after the first one of a request, by why they were made.");
+  for (std::size_t reason = 0; reason < retry_reasons.size(); ++reason) {
+    std::uint64_t total = 0;
+    for (const Shard* shard : shards_) total += shard->retries(reason);
+    out_.line({{"reason", retry_reasons[reason]}}, total);
+  }
+}
+
 void Scrape::route_histogram(const std::vector<std::string>& names, const Histogram RouteRow::*histogram) {
   for (std::size_t row = 0; row < names.size(); ++row) {
     HistogramSum sum;
@@ -191,6 +201,16 @@ void Scrape::states(std::span<const ScrapeInput::Endpoint> endpoints) {
   };
   gauge("upstream_healthy", "1: the active health check passes, or there is none.",
         [](const router::EndpointState& state) { return state.healthy.load() ? 1U : 0U; });
+  gauge("upstream_ejected", "1: left out because of its answers, or on trial after that.",
+        [](const router::EndpointState& state) { return state.ejection.in_service() ? 0U : 1U; });
+  gauge("upstream_paused", "1: asked to be left alone (Retry-After).", [](const router::EndpointState& state) {
+    return state.ejection.paused(router::Clock::now()).count() > 0 ? 1U : 0U;
+  });
+  out_.metric("upstream_ejections_total", "counter", "Times the endpoint was left out because of its answers.");
+  for (const auto& endpoint : endpoints) {
+    out_.line({{"cluster", endpoint.cluster}, {"endpoint", endpoint.state->name}},
+              endpoint.state->ejection.ejections());
+  }
   gauge("upstream_in_flight", "Requests at this endpoint now; tunnels count.",
         [](const router::EndpointState& state) { return state.in_flight.load(); });
   gauge("upstream_waiting", "Of these, those without a first byte.",

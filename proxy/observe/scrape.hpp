@@ -15,7 +15,8 @@ class Scrape {
  public:
   Scrape(TextWriter& out, std::vector<const Shard*> shards) : out_(out), shards_(std::move(shards)) {}
 
-  void plain();                                        // one number a worker: metric_names.hpp
+  void plain();
+  void retries();                                      // one number a worker: metric_names.hpp
   void routes(const std::vector<std::string>& names);  // row i has names[i]
   void cache_requests(const std::vector<std::string>& names);
   void cache(const CacheNumbers& numbers);

@@ -12,6 +12,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <string_view>
 
 #include "proxy/http/exchange.hpp"
 #include "proxy/observe/metric_names.hpp"
@@ -48,6 +49,11 @@ inline constexpr std::size_t error_kinds = 0
     BRINK_ERROR_KINDS(BRINK_COUNT)
 #undef BRINK_COUNT
     ;
+
+// Why a request was tried again; the bits of conf::RetryConfig::On by number, then the resend on a fresh connection.
+inline constexpr auto retry_reasons =
+    std::to_array<std::string_view>({"connect", "reset", "timeout", "429", "500", "502", "503", "504", "stale"});
+inline constexpr std::size_t stale_retry = retry_reasons.size() - 1;
 
 inline constexpr std::size_t cache_results = static_cast<std::size_t>(http::CacheResult::bypass) + 1;
 
@@ -118,6 +124,8 @@ class Shard {
   void upstream_connect(std::uint32_t endpoint_row, bool ok);
   void upstream_reuse(std::uint32_t endpoint_row);
 
+  void retried(std::size_t reason) { retries_[reason].add(1); }  // index into retry_reasons
+
   void add(Counter counter, std::uint64_t n = 1) { counters_[static_cast<std::size_t>(counter)].add(n); }
   void set(Gauge gauge, std::uint64_t value) { gauges_[static_cast<std::size_t>(gauge)].set(value); }
   // `delta` may be negative; the gauge itself must not become so.
@@ -126,6 +134,7 @@ class Shard {
   }
 
   std::uint64_t get(Counter counter) const { return counters_[static_cast<std::size_t>(counter)].get(); }
+  std::uint64_t retries(std::size_t reason) const { return retries_[reason].get(); }
   std::uint64_t get(Gauge gauge) const { return gauges_[static_cast<std::size_t>(gauge)].get(); }
   const RouteRow* route(std::uint32_t row) const { return routes_.find(row); }
   const EndpointRow* endpoint(std::uint32_t row) const { return endpoints_.find(row); }
@@ -133,6 +142,7 @@ class Shard {
  private:
   std::array<Cell, counter_count> counters_{};
   std::array<Cell, gauge_count> gauges_{};
+  std::array<Cell, retry_reasons.size()> retries_{};
   Rows<RouteRow> routes_;
   Rows<EndpointRow> endpoints_;
 };

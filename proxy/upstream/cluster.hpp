@@ -10,7 +10,9 @@
 
 #include "conf/config.hpp"
 #include "proxy/upstream/address_book.hpp"
+#include "proxy/upstream/waiting_room.hpp"
 #include "router/endpoint_state.hpp"
+#include "router/retry_budget.hpp"
 #include "router/route_table.hpp"
 
 namespace brink::upstream {
@@ -19,6 +21,9 @@ namespace brink::upstream {
 struct ClusterLoad {
   std::atomic<std::uint32_t> requests{0};
   std::atomic<std::uint32_t> connections{0};
+  router::RetryBudget retries;
+  router::RetryBudget hedges;
+  WaitingRoom room;
 };
 
 struct Endpoint {

@@ -1,6 +1,10 @@
 #include "proxy/upstream/dispatch.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "proxy/http/time_hints.hpp"
+#include "proxy/observe/log.hpp"
 
 namespace brink::upstream {
 
@@ -11,31 +15,15 @@ using router::Outcome;
 
 namespace {
 
-constexpr std::size_t max_connect_attempts = 3;  // endpoints tried when connections cannot be made
-constexpr std::size_t max_addresses = 3;         // of one endpoint's name, in one attempt
-constexpr unsigned max_fallbacks = 4;            // in a chain of clusters; the configuration allows no circle
+constexpr std::size_t max_addresses = 3;  // of one endpoint's name, in one attempt
 
-// The cluster has no answer, and another may have one. Faults of the request or of the client are not among these.
-bool another_may_answer(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::no_endpoint:
-    case ErrorKind::cluster_full:
-    case ErrorKind::connect_failed:
-    case ErrorKind::connect_timeout:
-    case ErrorKind::upstream_reset:
-    case ErrorKind::upstream_malformed:
-    case ErrorKind::first_byte_timeout:
-      return true;
-    default:
-      return false;
-  }
-}
-
-// RFC 9110 section 9.2.2.
-bool is_idempotent(boost::beast::http::verb method) {
-  using boost::beast::http::verb;
-  return method == verb::get || method == verb::head || method == verb::options || method == verb::put ||
-         method == verb::delete_ || method == verb::trace;
+// 0 to 9, 0 is the most urgent, as in RFC 9218. Only from those whose word counts for more than their clients'.
+unsigned urgency_of(const http::Exchange& exchange) {
+  constexpr unsigned ordinary = 5;
+  if (!exchange.trusted_peer) return ordinary;
+  const http::Field* field = exchange.head.find("x-brink-priority");
+  if (field == nullptr || field->value.size() != 1 || field->value[0] < '0' || field->value[0] > '9') return ordinary;
+  return static_cast<unsigned>(field->value[0] - '0');
 }
 
 }  // namespace
@@ -55,23 +43,19 @@ Dispatch::Dispatch(WorkerState& worker, http::Client& client, intrusive_ptr<Work
 
 Dispatch::~Dispatch() {
   release(Outcome::cancelled);
+  leave_queue();
+  drop_parked();
   if (have_head_ && head_.status == 101) worker_.shard.change(observe::Gauge::tunnels_open, -1);
-  if (admitted_) cluster().cluster->load->requests.fetch_sub(1, std::memory_order_relaxed);
+  leave_cluster();
   --worker_.running;
 }
 
-// False counts as admitted, too: what was counted is taken back at the end.
-bool Dispatch::admit() {
-  ClusterLoad& load = *cluster().cluster->load;
-  admitted_ = true;
-  return load.requests.fetch_add(1, std::memory_order_relaxed) < cluster().cluster->config->limits.requests;
-}
-
 void Dispatch::start() {
-  http::Exchange& exchange = client_.exchange();
-  exchange.stop = Stop::dispatch;
-  total_deadline_ = exchange.start + timeouts().total;
-  if (!admit()) return fail(ErrorKind::cluster_full);
+  client_.exchange().stop = Stop::dispatch;
+  set_deadlines();
+  cluster().cluster->load->retries.request(net::Clock::now());
+  if (client_.exchange().route->hedge) cluster().cluster->load->hedges.request(net::Clock::now());
+  if (!enter_cluster() && cluster().cluster->config->queue.size == 0) return fail(ErrorKind::cluster_full);
   // A connection is chosen only once there is something to send on it: a slow client does not hold a backend.
   const http::BodyView view = client_.body();
   if (view.data.empty() && !view.last) {
@@ -81,25 +65,96 @@ void Dispatch::start() {
   attempt();
 }
 
+void Dispatch::set_deadlines() {
+  const http::Exchange& exchange = client_.exchange();
+  head_deadline_ = total_deadline_ = exchange.start + timeouts().total;
+  if (websocket_) return;
+  const http::TimeHints hints = http::time_hints(exchange.head);
+  if (hints.total && exchange.start + *hints.total < total_deadline_) {
+    head_deadline_ = total_deadline_ = exchange.start + *hints.total;
+    asked_total_ = asked_head_ = true;
+  }
+  if (hints.head && exchange.start + *hints.head < head_deadline_) {
+    head_deadline_ = exchange.start + *hints.head;
+    asked_head_ = true;
+  }
+}
+
+// Counts the request in the cluster, unless that is at its limit.
+bool Dispatch::enter_cluster() {
+  if (admitted_) return true;
+  ClusterLoad& load = *cluster().cluster->load;
+  if (load.requests.fetch_add(1, std::memory_order_relaxed) < cluster().cluster->config->limits.requests) {
+    admitted_ = true;
+  } else {
+    load.requests.fetch_sub(1, std::memory_order_relaxed);
+  }
+  return admitted_;
+}
+
+std::uint64_t Dispatch::request_bytes() const {
+  const http::RequestHead& head = client_.exchange().head;
+  return head.has_content_length ? head.content_length : client_.body().data.size();
+}
+
 void Dispatch::attempt() {
+  const bool first = is_first();
+  // Who waits already comes first.
+  if (first && cluster().cluster->config->queue.size > 0 && (!enter_cluster() || !cluster().queue->empty()))
+    return enter_queue();
+  const int index = cluster().picker->pick(pick_input(net::Clock::now()));
+  if (index != router::Picker::none) return attempt_at(static_cast<std::uint32_t>(index));
+  if (first && may_queue()) return enter_queue();
+  if (!last_error_.empty()) return fail(ErrorKind::connect_failed, last_error_);
+  fail(ErrorKind::no_endpoint, "cluster " + cluster().cluster->config->name);
+}
+
+// Waiting makes sense only if something will make room: the end of a request, or the next second.
+bool Dispatch::may_queue() const {
+  if (cluster().cluster->config->queue.size == 0) return false;
+  const auto& endpoints = cluster().cluster->endpoints;
+  return std::any_of(endpoints.begin(), endpoints.end(), [](const Endpoint& endpoint) {
+    return endpoint.state->in_flight.load(std::memory_order_relaxed) > 0 || endpoint.config->max_qps > 0;
+  });
+}
+
+void Dispatch::enter_queue() {
+  const conf::QueueConfig& config = cluster().cluster->config->queue;
+  place_ = cluster().queue->enter(*this, urgency_of(client_.exchange()), config.size);
+  if (!place_) return fail(ErrorKind::cluster_full, "the queue is full");
+  leave_cluster();  // who waits is not in flight
+  set_phase(Phase::queued, config.timeout);
+}
+
+void Dispatch::leave_queue() {
+  if (place_) cluster().queue->leave(*place_);
+  place_.reset();
+}
+
+bool Dispatch::on_room() {
+  const intrusive_ptr<Dispatch> self(this);
+  if (!enter_cluster()) return false;
+  const int index = cluster().picker->pick(pick_input(net::Clock::now()));
+  if (index == router::Picker::none) {
+    cluster().cluster->load->requests.fetch_sub(1, std::memory_order_relaxed);
+    admitted_ = false;
+    return false;
+  }
+  leave_queue();
+  attempt_at(static_cast<std::uint32_t>(index));
+  return true;
+}
+
+void Dispatch::attempt_at(std::uint32_t index) {
   http::Exchange& exchange = client_.exchange();
   const net::Time now = net::Clock::now();
-  const std::uint64_t bytes =
-      exchange.head.has_content_length ? exchange.head.content_length : client_.body().data.size();
-  int index = static_cast<int>(endpoint_index_);
-  if (!fresh_only_) {
-    index = cluster().picker->pick({now, bytes, excluded_});
-    if (index == router::Picker::none) {
-      if (!excluded_.empty()) return fail(ErrorKind::connect_failed, connect_error_);
-      return fail(ErrorKind::no_endpoint, "cluster " + cluster().cluster->config->name);
-    }
-  }
-  endpoint_index_ = static_cast<std::uint32_t>(index);
+  endpoint_index_ = index;
   const Endpoint& endpoint = cluster().cluster->endpoints[endpoint_index_];
   if (++exchange.attempts > 1) worker_.shard.add(observe::Counter::retries);
   exchange.endpoint = endpoint.state.get();
   exchange.endpoint_metrics = endpoint.metrics;
-  flight_ = router::Flight(*endpoint.state, now, bytes);
+  flight_ = router::Flight(*endpoint.state, now, request_bytes());
+  in_flight_ = true;
 
   connection_ = fresh_only_ ? nullptr : cluster().pools[endpoint_index_]->take();
   exchange.reused = connection_ != nullptr;
@@ -152,79 +207,47 @@ void Dispatch::try_next_address(std::string_view why) {
   attempt_failed(ErrorKind::connect_failed, endpoint.state->name + ": " + std::string(why));
 }
 
-// A request goes to another endpoint when none of it was sent, and once more to the same one when a kept connection
-// turned out to be closed and doing the request twice does no harm (RFC 9110 section 9.2.2).
-void Dispatch::attempt_failed(ErrorKind kind, std::string_view detail) {
-  const bool connecting = kind == ErrorKind::connect_failed || kind == ErrorKind::connect_timeout;
-  if (connecting) {
-    release(Outcome::failure);
-    excluded_.push_back(endpoint_index_);
-    connect_error_ = detail;
-    const std::size_t most = std::min(max_connect_attempts, cluster().cluster->endpoints.size());
-    if (excluded_.size() < most && !fresh_only_) return attempt();
-    return fail(kind, detail);
-  }
-  if (may_resend() && client_.rewind_body()) {
-    release(Outcome::cancelled);
-    fresh_only_ = true;
-    begin_again();
-    return attempt();
-  }
-  release(Outcome::failure);
-  fail(kind, detail);
+void Dispatch::end_flight(net::Time now, Outcome outcome) {
+  if (!in_flight_) return;
+  in_flight_ = false;
+  flight_.finish(now, outcome);
+  report(cluster().outliers->finished(endpoint_index_, now, outcome));
+  if (cluster().cluster->config->queue.size > 0) cluster().cluster->load->room.wake_one();
 }
 
-bool Dispatch::may_resend() const {
-  const http::Exchange& exchange = client_.exchange();
-  return exchange.reused && !fresh_only_ && begin_ == end_ && interim_ == 0 && !websocket_ &&
-         is_idempotent(exchange.head.method);
-}
-
-void Dispatch::begin_again() {
-  body_offset_ = in_out_ = 0;
-  head_sent_ = replaced_ = last_in_out_ = request_sent_ = request_broken_ = false;
-  client_.exchange().sent = {};
-  buffer_.reset();
-  begin_ = end_ = 0;
-  ended_.reset();
-}
-
-// Goes on with the cluster that is to answer in the place of this one. False: there is none, or the request cannot be
-// sent again.
-bool Dispatch::fall_back(ErrorKind kind) {
-  http::Exchange& exchange = client_.exchange();
-  const int next = snapshot_->shared->fallbacks[cluster_index_];
-  if (next < 0 || exchange.head_sent || have_head_ || interim_ > 0 || websocket_ || !another_may_answer(kind))
-    return false;
-  if (fallbacks_ >= max_fallbacks || !client_.rewind_body()) return false;
-  ++fallbacks_;
-  if (admitted_) cluster().cluster->load->requests.fetch_sub(1, std::memory_order_relaxed);
-  worker_.shard.add(observe::Counter::fallbacks);
-  cluster_index_ = static_cast<std::uint32_t>(next);
-  exchange.cluster = exchange.fallback = cluster().cluster->config;
-  excluded_.clear();
-  connect_error_.clear();
-  fresh_only_ = false;
-  begin_again();
-  if (!admit()) {
-    fail(ErrorKind::cluster_full);
+void Dispatch::report(const std::optional<router::Outliers::Change>& change) const {
+  if (!change) return;
+  const std::string line = "endpoint " + cluster().cluster->endpoints[endpoint_index_].state->name + " of cluster " +
+                           cluster().cluster->config->name + " " + to_string(*change);
+  if (change->out_for.count() > 0) {
+    observe::log_warn(line);
   } else {
-    attempt();
+    observe::log_info(line);
   }
-  return true;
 }
 
 void Dispatch::release(Outcome outcome) {
-  if (flight_) flight_.finish(net::Clock::now(), outcome);
+  if (back_off_) back_off_->cancel();
+  end_flight(net::Clock::now(), outcome);
   if (connection_) connection_->close();
   connection_.reset();
+}
+
+void Dispatch::leave_cluster() {
+  if (!std::exchange(admitted_, false)) return;
+  ClusterLoad& load = *cluster().cluster->load;
+  load.requests.fetch_sub(1, std::memory_order_relaxed);
+  if (cluster().cluster->config->queue.size > 0) load.room.wake_one();
 }
 
 void Dispatch::fail(ErrorKind kind, std::string_view detail) {
   const intrusive_ptr<Dispatch> self(this);
   const std::string kept(detail);  // it may live in what is let go
   release(Outcome::cancelled);
+  leave_queue();
+  if (parked_) return take_parked_back();
   if (fall_back(kind)) return;
+  if (fallbacks_ > 0 && another_may_answer(kind)) kind = ErrorKind::no_endpoint;  // come back later, whoever was asked
   phase_ = Phase::ended;
   timer_.cancel();
   client_.fail(kind, kept);
@@ -233,6 +256,8 @@ void Dispatch::fail(ErrorKind kind, std::string_view detail) {
 void Dispatch::on_abandoned() {
   const intrusive_ptr<Dispatch> self(this);
   release(phase_ == Phase::tunnel ? Outcome::success : Outcome::cancelled);
+  leave_queue();
+  drop_parked();
   phase_ = Phase::ended;
   timer_.cancel();
 }
@@ -244,7 +269,7 @@ void Dispatch::set_phase(Phase phase, net::Clock::duration limit, net::Time now)
 }
 
 void Dispatch::arm_timer() {
-  const net::Time total = phase_ == Phase::tunnel ? net::Time::max() : total_deadline_;
+  const net::Time total = phase_ == Phase::tunnel ? net::Time::max() : deadline();
   timer_.set(worker_.loop.wheel, std::min(phase_deadline_, total));
 }
 
@@ -252,19 +277,22 @@ void Dispatch::on_timer() {
   const intrusive_ptr<Dispatch> self(this);
   const net::Time now = net::Clock::now();
   if (phase_ == Phase::ended) return;
-  if (phase_ != Phase::tunnel && now >= total_deadline_) {
-    release(Outcome::failure);
-    return broken(ErrorKind::total_timeout, {});
-  }
+  if (phase_ != Phase::tunnel && now >= deadline()) return deadline_passed();
   if (now < phase_deadline_) return arm_timer();
   const std::string where = client_.exchange().endpoint != nullptr ? client_.exchange().endpoint->name : std::string();
   switch (phase_) {
+    case Phase::queued:
+      worker_.shard.add(observe::Counter::queue_expired);
+      return fail(ErrorKind::queue_timeout);
     case Phase::connecting:
       worker_.shard.upstream_connect(client_.exchange().endpoint_metrics, false);
       return attempt_failed(ErrorKind::connect_timeout, where);
+    case Phase::sending:
+      // Nothing is on its way: the client is what is waited for, and its session has a limit for that.
+      if (connection_->out.empty()) return set_phase(Phase::sending, net::Clock::duration::max());
+      return attempt_failed(ErrorKind::idle_timeout, where);
     case Phase::awaiting_head:
-      release(Outcome::failure);
-      return fail(ErrorKind::first_byte_timeout, where);
+      return attempt_failed(ErrorKind::first_byte_timeout, where);
     case Phase::tunnel:
       release(Outcome::success);
       return broken(ErrorKind::tunnel_timeout, where);
@@ -272,6 +300,15 @@ void Dispatch::on_timer() {
       release(Outcome::failure);
       return broken(ErrorKind::idle_timeout, where);
   }
+}
+
+// A limit that the client chose says nothing about the endpoint.
+void Dispatch::deadline_passed() {
+  const bool asked = have_head_ ? asked_total_ : asked_head_;
+  const bool waited = phase_ == Phase::queued || phase_ == Phase::waiting_body;
+  release(asked || waited ? Outcome::cancelled : Outcome::failure);
+  leave_queue();
+  broken(asked ? ErrorKind::deadline_exceeded : ErrorKind::total_timeout, {});
 }
 
 }  // namespace brink::upstream

@@ -2,10 +2,13 @@
 // the request as it arrives, relays the response as it arrives, and after a 101 the bytes of both directions. Neither
 // side is read while the other does not take, so at most one buffer a direction is held.
 //
-// Three files: dispatch.cpp chooses and connects, dispatch_send.cpp carries the request, dispatch_receive.cpp the
-// answer.
+// Five files: dispatch.cpp chooses and connects, dispatch_send.cpp carries the request, dispatch_receive.cpp the
+// answer, dispatch_retry.cpp decides what follows a failed attempt: another one, the cluster's fallback, or an error,
+// dispatch_hedge.cpp asks a second endpoint when the first is late.
 #pragma once
 
+#include <boost/asio/steady_timer.hpp>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,7 +27,12 @@ struct BodyEdit {
   bool active() const { return end > begin; }
 };
 
-class Dispatch final : public http::Run, public Connection::Owner {
+// What the complete answer with this status says about its endpoint.
+router::Outcome outcome_of(unsigned status);
+// The cluster has no answer, and another may have one. Faults of the request or of the client are not among these.
+bool another_may_answer(http::ErrorKind kind);
+
+class Dispatch final : public http::Run, public Connection::Owner, private Queue::Waiter {
  public:
   Dispatch(WorkerState& worker, http::Client& client, boost::intrusive_ptr<WorkerSnapshot> snapshot,
            std::uint32_t cluster, std::string path, bool websocket, BodyEdit edit);
@@ -39,25 +47,81 @@ class Dispatch final : public http::Run, public Connection::Owner {
   void on_upstream_writable() override;
 
  private:
-  enum class Phase : std::uint8_t { waiting_body, connecting, sending, awaiting_head, relaying, tunnel, ended };
+  enum class Phase : std::uint8_t {
+    waiting_body,
+    queued,
+    connecting,
+    sending,
+    awaiting_head,
+    backing_off,
+    relaying,
+    tunnel,
+    ended
+  };
   using Flow = bool;  // false: nothing more to do now
 
   // dispatch.cpp
-  bool admit();
+  void set_deadlines();
+  bool enter_cluster();  // counts the request there
+  void leave_cluster();  // after release: nothing of this run counts there any more
   void attempt();
+  void attempt_at(std::uint32_t endpoint);
+  bool is_first() const { return retries_ == 0 && excluded_.empty(); }  // attempt in this cluster
+  router::PickInput pick_input(net::Time now) const { return {now, request_bytes(), excluded_}; }
+  std::uint64_t request_bytes() const;
+  bool may_queue() const;
+  void enter_queue();
+  void leave_queue();
+  bool on_room() override;
   bool open_connection();
   void try_next_address(std::string_view why);
-  void attempt_failed(http::ErrorKind kind, std::string_view detail);
-  bool may_resend() const;
-  bool fall_back(http::ErrorKind kind);
-  void begin_again();                     // nothing of the request counts as sent
+  void end_flight(net::Time now, router::Outcome outcome);
+  void report(const std::optional<router::Outliers::Change>& change) const;
   void release(router::Outcome outcome);  // gives up the connection and the claim on the endpoint
   void fail(http::ErrorKind kind, std::string_view detail = {});
   void set_phase(Phase phase, net::Clock::duration limit, net::Time now = net::Clock::now());
   void arm_timer();
   void on_timer();
+  void deadline_passed();
+  net::Time deadline() const { return have_head_ ? total_deadline_ : head_deadline_; }
   const conf::TimeoutsConfig& timeouts() const { return client_.exchange().route->timeouts; }
+  const conf::RetryConfig& retry_config() const { return client_.exchange().route->retry; }
   const WorkerCluster& cluster() const { return snapshot_->clusters[cluster_index_]; }
+
+  // dispatch_retry.cpp
+  void attempt_failed(http::ErrorKind kind, std::string_view detail);
+  bool answered_badly();
+  bool is_stale_connection(http::ErrorKind kind) const;
+  bool repeatable() const;
+  bool try_again(std::size_t reason);
+  bool choose_again(bool& another);
+  void back_off(std::chrono::milliseconds wait);
+  bool fall_back(http::ErrorKind kind);
+  void begin_again();  // nothing of the request counts as sent
+  void let_go_of_answer();
+  void note_back_pressure();
+
+  // dispatch_hedge.cpp
+  // An attempt that waits for its answer while another one is made.
+  struct Parked final : Connection::Owner {
+    explicit Parked(Dispatch& its_dispatch) : dispatch(its_dispatch) {}
+    void on_connected(boost::system::error_code) override {}
+    void on_upstream_readable() override { dispatch.on_parked_readable(); }
+    void on_upstream_writable() override {}
+
+    Dispatch& dispatch;
+    std::uint32_t endpoint = 0;
+    router::Flight flight;
+    boost::intrusive_ptr<Connection> connection;
+    net::Time sent{};
+    net::Time deadline{};  // first_byte
+    bool reused = false;
+  };
+  void arm_hedge();
+  void on_late();
+  void on_parked_readable();
+  void take_parked_back();
+  void drop_parked();
 
   // dispatch_send.cpp
   void begin_sending();
@@ -91,20 +155,29 @@ class Dispatch final : public http::Run, public Connection::Owner {
   const BodyEdit edit_;
   net::Timer timer_;
   net::Time total_deadline_{};
+  net::Time head_deadline_{};  // not later
   net::Time phase_deadline_ = net::Time::max();
   Phase phase_ = Phase::waiting_body;
 
   // The attempt.
-  std::vector<std::uint32_t> excluded_;  // endpoints that could not be connected to
-  std::string connect_error_;            // of the last of them
+  std::vector<std::uint32_t> excluded_;                  // endpoints that failed this request
+  std::string last_error_;                               // of the last attempt
+  std::unique_ptr<boost::asio::steady_timer> back_off_;  // finer than the wheel; made by the first retry
+  std::unique_ptr<Parked> parked_;                       // the first attempt, while a second one is made
+  std::optional<Queue::Place> place_;                    // in the queue
+  unsigned retries_ = 0;                                 // in this cluster
   std::uint32_t endpoint_index_ = 0;
   router::Flight flight_;
   boost::intrusive_ptr<Connection> connection_;
   std::vector<Address> addresses_;
   std::size_t next_address_ = 0;
-  bool admitted_ = false;    // counted in the cluster's requests
-  unsigned fallbacks_ = 0;   // clusters that were left for the next one of the chain
-  bool fresh_only_ = false;  // the resend after a kept connection turned out closed
+  bool admitted_ = false;     // counted in the cluster's requests
+  unsigned fallbacks_ = 0;    // clusters that were left for the next one of the chain
+  bool in_flight_ = false;    // the flight is to be ended
+  bool fresh_only_ = false;   // the resend after a kept connection turned out closed
+  bool asked_total_ = false;  // the client's own limits, not the route's
+  bool asked_head_ = false;
+  bool hedged_ = false;  // once a request
   bool websocket_ = false;
 
   // The request on its way out.

@@ -126,6 +126,7 @@ Dispatch::Flow Dispatch::on_switching() {
   }
   exchange.first_byte = net::Clock::now();
   flight_.first_byte(exchange.first_byte);
+  report(cluster().outliers->first_byte(endpoint_index_, exchange.first_byte, true));
   worker_.shard.add(observe::Counter::tunnels_opened);
   worker_.shard.change(observe::Gauge::tunnels_open, 1);
   have_head_ = true;
@@ -139,8 +140,17 @@ Dispatch::Flow Dispatch::on_switching() {
 
 Dispatch::Flow Dispatch::on_final_head() {
   http::Exchange& exchange = client_.exchange();
-  exchange.first_byte = net::Clock::now();
-  flight_.first_byte(exchange.first_byte, head_.status < 400);
+  const net::Time now = net::Clock::now();
+  flight_.first_byte(now, head_.status < 400);
+  if (head_.status >= 429 && answered_badly()) return false;
+  report(cluster().outliers->first_byte(endpoint_index_, now, head_.status < 500 && head_.status != 429));
+  if (back_off_) back_off_->cancel();
+  if (parked_) worker_.shard.add(observe::Counter::hedges_won);
+  drop_parked();
+  if (head_.status < 400 && exchange.sent != net::Time{}) {
+    cluster().pools[endpoint_index_]->first_bytes.record(now - exchange.sent);
+  }
+  exchange.first_byte = now;
   have_head_ = true;
   head_pending_ = true;
   remaining_ = head_.framing == Framing::length ? head_.content_length : 0;
@@ -220,11 +230,7 @@ void Dispatch::upstream_ended(const net::IoResult& result) {
   const std::string why = clean ? std::string("closed") : result.error.message();
   if (!have_head_) {
     const std::string detail = client_.exchange().endpoint->name + ": " + why;
-    if (begin_ < end_) {
-      release(Outcome::failure);
-      return fail(ErrorKind::upstream_malformed, detail + " within the head");
-    }
-    return attempt_failed(ErrorKind::upstream_reset, detail);
+    return attempt_failed(ErrorKind::upstream_reset, begin_ < end_ ? detail + " within the head" : detail);
   }
   if (phase_ == Phase::tunnel) {
     if (!clean) {
@@ -251,6 +257,7 @@ void Dispatch::broken(ErrorKind kind, std::string_view detail) {
   const intrusive_ptr<Dispatch> self(this);
   const std::string kept(detail);  // it may live in what is let go
   release(Outcome::failure);
+  drop_parked();
   phase_ = Phase::ended;
   timer_.cancel();
   client_.break_response(kind, kept);
@@ -260,8 +267,7 @@ void Dispatch::finish_response() {
   const intrusive_ptr<Dispatch> self(this);
   const net::Time now = net::Clock::now();
   const unsigned status = head_.status;
-  const bool failure = status >= 500 || status == 429;
-  flight_.finish(now, failure ? Outcome::failure : status >= 400 ? Outcome::rejected : Outcome::success);
+  end_flight(now, outcome_of(status));
   if (head_.keep_alive && request_sent_ && !leftover_ && !ended_ && connection_->out.empty()) {
     cluster().pools[endpoint_index_]->put(std::move(connection_), now);
   }

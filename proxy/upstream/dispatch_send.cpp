@@ -133,7 +133,10 @@ void Dispatch::sent() {
   request_sent_ = true;
   const net::Time now = net::Clock::now();
   client_.exchange().sent = now;
-  if (phase_ == Phase::sending) set_phase(Phase::awaiting_head, timeouts().first_byte, now);
+  if (phase_ == Phase::sending) {
+    set_phase(Phase::awaiting_head, timeouts().first_byte, now);
+    arm_hedge();
+  }
 }
 
 void Dispatch::on_upstream_writable() {

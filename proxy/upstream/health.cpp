@@ -105,6 +105,7 @@ class HealthChecker::Probe final : public boost::intrusive_ref_counter<Probe, bo
   }
 
   void change(bool healthy, const std::string& why) {
+    if (healthy) state_->ejection.came_back(net::Clock::now());
     state_->healthy.store(healthy, std::memory_order_relaxed);
     checker_->report_("endpoint " + state_->name + " of cluster " + cluster_ +
                           (healthy ? " is healthy" : " is unhealthy: ") + (healthy ? std::string() : why),

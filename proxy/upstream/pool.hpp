@@ -13,6 +13,7 @@
 #include "proxy/net/socket.hpp"
 #include "proxy/observe/shard.hpp"
 #include "proxy/upstream/cluster.hpp"
+#include "router/first_byte_times.hpp"
 
 namespace brink::upstream {
 
@@ -68,6 +69,8 @@ class Pool : public std::enable_shared_from_this<Pool> {
   void put(boost::intrusive_ptr<Connection> connection, net::Time now);
   bool drop_one_idle();  // makes room under the cluster's connection limit
   void close_idle();
+
+  router::FirstByteTimes first_bytes;  // of this endpoint, as this worker saw them
 
  private:
   friend class Connection;

@@ -1,5 +1,7 @@
 #include "proxy/upstream/worker_state.hpp"
 
+#include <algorithm>
+
 namespace brink::upstream {
 
 void WorkerState::use(std::shared_ptr<const Snapshot> snapshot) {
@@ -16,10 +18,21 @@ void WorkerState::use(std::shared_ptr<const Snapshot> snapshot) {
       pool->configure(cluster.config->keep_alive);
       mine.pools.push_back(std::move(pool));
     }
+    mine.outliers = std::make_unique<router::Outliers>(*cluster.config, states);
+    std::weak_ptr<Queue>& known_queue = queues_[cluster.config->name];
+    mine.queue = known_queue.lock();
+    // The room is the load's, which the snapshot keeps; a queue in use keeps it too.
+    if (!mine.queue) {
+      known_queue = mine.queue =
+          std::make_shared<Queue>(loop, shard, std::shared_ptr<WaitingRoom>(cluster.load, &cluster.load->room));
+    }
+    const auto& endpoints = cluster.config->endpoints;
+    mine.queue->configure(std::any_of(endpoints.begin(), endpoints.end(), [](const auto& e) { return e.max_qps > 0; }));
     mine.picker = router::make_picker(*cluster.config, states, &net::Random::call, &loop.random);
   }
   next->shared = std::move(snapshot);
   current_ = std::move(next);
+  std::erase_if(queues_, [](const auto& entry) { return entry.second.expired(); });
   std::erase_if(pools_, [](const auto& entry) { return entry.second.expired(); });
 }
 

@@ -12,6 +12,8 @@
 #include "proxy/observe/shard.hpp"
 #include "proxy/upstream/cluster.hpp"
 #include "proxy/upstream/pool.hpp"
+#include "proxy/upstream/queue.hpp"
+#include "router/outliers.hpp"
 #include "router/picker.hpp"
 
 namespace brink::upstream {
@@ -19,7 +21,9 @@ namespace brink::upstream {
 struct WorkerCluster {
   const Cluster* cluster = nullptr;
   std::unique_ptr<router::Picker> picker;
+  std::unique_ptr<router::Outliers> outliers;
   std::vector<std::shared_ptr<Pool>> pools;  // one an endpoint
+  std::shared_ptr<Queue> queue;              // survives a reload, like the pools
 };
 
 struct WorkerSnapshot final : http::Pinned {
@@ -46,7 +50,8 @@ class WorkerState {
 
  private:
   boost::intrusive_ptr<WorkerSnapshot> current_;
-  std::map<std::string, std::weak_ptr<Pool>> pools_;  // by "cluster endpoint", so that they survive a reload
+  std::map<std::string, std::weak_ptr<Queue>> queues_;  // by cluster
+  std::map<std::string, std::weak_ptr<Pool>> pools_;    // by "cluster endpoint", so that they survive a reload
 };
 
 }  // namespace brink::upstream

@@ -83,7 +83,7 @@ suite('where requests go', async () => ({}), () => {
     const health_check = {path: '/health', interval: '300ms', timeout: '300ms', unhealthy_after: 2, healthy_after: 2};
     const edge = await Brink.start(scope, {
       backends: [origins.a.url, origins.b.url],
-      cluster: {balance: 'weighted_round_robin', health_check},
+      cluster: {balance: 'weighted_round_robin', health_check, outlier: {slow_start: '0s'}},
     });
     const healthy = async () => (await edge.metrics()).sum('brink_upstream_healthy');
     await until(async () => (await healthy()) === 1, 'the sick endpoint to be noticed');

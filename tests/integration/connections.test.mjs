@@ -133,10 +133,9 @@ suite('backend connections', start, (shared) => {
     assert.equal(origin.requests.length, 2);
   });
 
-  scenario('a request that meets a close on a fresh connection is not repeated', async () => {
-    const {origin, edge} = shared;
-    origin.close_connections();
-    origin.forget();
+  scenario('a request that meets a close on a fresh connection is not repeated with retry: off', async (scope) => {
+    const origin = await Origin.start(scope);
+    const edge = await Brink.start(scope, {backend: origin.url, route: {retry: 'off'}});
     origin.handler = (_, connection) => connection.close();
     const response = await edge.exchange(request('/once', 'Content-Length: 1\r\n', 'POST', 'x'), 'POST');
     assert.equal(response.status, 502);

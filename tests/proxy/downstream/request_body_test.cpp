@@ -101,12 +101,52 @@ TEST(RequestBody, CanBeSentAgainWhileNothingWasDropped) {
 TEST(RequestBody, ALongBodyIsNotKeptWhole) {
   Feeder feeder;
   const std::string piece(net::BufferPool::large, 'x');
-  feeder.start(Framing::length, 10 * piece.size(), "");
-  for (int i = 0; i < 10; ++i) {
+  constexpr int pieces = 2 * RequestBody::max_retained / net::BufferPool::large;
+  feeder.start(Framing::length, pieces * piece.size(), "");
+  for (int i = 0; i < pieces; ++i) {
     feeder.feed(piece);
     feeder.take_all();
-    EXPECT_LE(feeder.pool.bytes_lent(), 2 * net::BufferPool::large);
+    EXPECT_LE(feeder.pool.bytes_lent(), RequestBody::max_retained + net::BufferPool::large);
   }
+  EXPECT_FALSE(feeder.body.rewind());
+}
+
+TEST(RequestBody, AMebibyteIsKeptWhole) {
+  Feeder feeder;
+  const std::string piece(net::BufferPool::large, 'x');
+  feeder.start(Framing::length, 16 * piece.size() + 3, "abc");
+  for (int i = 0; i < 16; ++i) {
+    feeder.feed(piece);
+    feeder.take_all();
+  }
+  ASSERT_TRUE(feeder.body.rewind());
+  EXPECT_EQ(feeder.take_all().size(), 16 * piece.size() + 3);
+}
+
+TEST(RequestBody, ShortPiecesKeepNoLongBuffers) {
+  Feeder feeder;
+  const std::string piece(1000, 'x');
+  feeder.start(Framing::length, 500 * piece.size(), "");
+  for (int i = 0; i < 500; ++i) {
+    feeder.feed(piece);
+    feeder.take_all();
+  }
+  EXPECT_EQ(feeder.pool.bytes_lent(), 0u);
+  ASSERT_TRUE(feeder.body.rewind());
+  EXPECT_EQ(feeder.take_all().size(), 500 * piece.size());
+}
+
+TEST(RequestBody, NothingIsKeptOnceItWillNotBeSentAgain) {
+  Feeder feeder;
+  const std::string piece(net::BufferPool::large, 'x');
+  feeder.start(Framing::length, 3 * piece.size(), "");
+  feeder.feed(piece);
+  feeder.take_all();
+  feeder.body.keep_nothing();
+  EXPECT_EQ(feeder.pool.bytes_lent(), 0u);
+  feeder.feed(piece);
+  EXPECT_EQ(feeder.take_all(), piece);
+  EXPECT_EQ(feeder.pool.bytes_lent(), 0u);
   EXPECT_FALSE(feeder.body.rewind());
 }
 
