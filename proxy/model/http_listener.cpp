@@ -91,7 +91,8 @@ struct HttpListener::State {
     acceptor.async_accept(context, [this, &acceptor](Error error, typename Acceptor::protocol_type::socket socket) {
       if (error == asio::error::operation_aborted) return;
       if (error || *open >= max_connections) {
-        // Out of descriptors, or of connections: the queue of the kernel holds the rest for a moment.
+        // Out of descriptors, or of connections: this one is turned away, and the kernel's queue holds the rest for a
+        // moment.
         socket.close(error);
         pause.expires_after(20ms);
         pause.async_wait([this, &acceptor](Error stopped) {

@@ -2,8 +2,11 @@
 // exit status is 0 after SIGTERM or SIGINT, 1 failed while running, 2 bad usage, 3 the model cannot be used.
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <condition_variable>
@@ -43,6 +46,7 @@ class Server {
   explicit Server(const Options& options)
       : options_(options),
         signals_(context_, SIGTERM, SIGINT),
+        stdin_(context_),
         api_(context_, options.alias),
         listener_(context_, options.listen,
                   [this](const auto& request, auto connection) { api_.serve(request, connection); }) {}
@@ -50,6 +54,10 @@ class Server {
   int run() {
     std::fprintf(stderr, "brink-model: listening on %s\n", listener_.address().c_str());
     signals_.async_wait([this](boost::system::error_code, int) { context_.stop(); });
+    if (options_.end_with_stdin) {
+      stdin_.assign(STDIN_FILENO);
+      watch_stdin();
+    }
     std::thread evaluator([this] { evaluate(); });
     context_.run();
     stop_ = true;
@@ -68,6 +76,12 @@ class Server {
   }
 
  private:
+  void watch_stdin() {
+    stdin_.async_read_some(boost::asio::buffer(ignored_), [this](boost::system::error_code error, std::size_t) {
+      error ? context_.stop() : watch_stdin();
+    });
+  }
+
   void evaluate() {
     try {
       load();
@@ -85,7 +99,8 @@ class Server {
       const LoadGuard guard(options_.file, listener_.unix_path(), load_seconds(options_));
       engine_ = std::make_unique<LlamaEngine>(options_, stop_);
     } catch (const std::exception& error) {
-      if (!stop_) end(exit_bad_model, options_.file + ": cannot be used: " + error.what());
+      const char* hint = options_.memory_cap > 0 ? "; --memory-cap may be too low" : "";
+      if (!stop_) end(exit_bad_model, options_.file + ": cannot be used: " + error.what() + hint);
       stop_ = true;
       return;
     }
@@ -113,6 +128,8 @@ class Server {
   std::unique_ptr<LlamaEngine> engine_;   // of the evaluating thread, until it has ended
   std::unique_ptr<Scheduler> scheduler_;  // guarded by mutex_ until the API has it
   boost::asio::signal_set signals_;
+  boost::asio::posix::stream_descriptor stdin_;
+  std::array<char, 64> ignored_{};
   Api api_;
   HttpListener listener_;
   int status_ = 0;

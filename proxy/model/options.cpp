@@ -78,7 +78,7 @@ std::optional<Options> parse_options(int argc, char** argv, int& status) {
       ->check(CLI::Range(1, 512))
       ->capture_default_str();
   app.add_option("--parallel", options.parallel, "sequences decoded together")
-      ->check(CLI::Range(1, 64))
+      ->check(CLI::Range(1, 256))
       ->capture_default_str();
   app.add_option("--context", options.context, "tokens a sequence, prompt and answer")
       ->check(CLI::Range(16, 1 << 20))
@@ -87,7 +87,7 @@ std::optional<Options> parse_options(int argc, char** argv, int& status) {
       ->check(CLI::Range(16, 4096))
       ->capture_default_str();
   app.add_option("--queue", options.queue, "requests that wait for a sequence; more get 503")
-      ->check(CLI::Range(0, 10000))
+      ->check(CLI::Range(0, 100000))
       ->capture_default_str();
   app.add_option("--nice", options.nice, "CPU priority, 19 the lowest")
       ->check(CLI::Range(-20, 19))
@@ -98,6 +98,8 @@ std::optional<Options> parse_options(int argc, char** argv, int& status) {
   app.add_option("--load-limit", options.load_limit, "seconds for loading (default: 8, and one for each 16 MiB)")
       ->check(CLI::Range(1, 86400));
   app.add_option("--backends", options.backends, "folder of ggml's backends (default: where libllama lies)");
+  app.add_flag("--end-with-stdin", options.end_with_stdin,
+               "end when standard input does: no orphan outlives its parent");
   app.add_flag("--verbose", options.verbose, "pass on what llama.cpp logs");
   try {
     app.parse(argc, argv);

@@ -24,6 +24,7 @@ struct Options {
   std::vector<int> cpus;         // empty: all that the process may use
   std::uint64_t memory_cap = 0;  // bytes of address space; 0: none
   int load_limit = 0;            // seconds; 0: by the file's size
+  bool end_with_stdin = false;   // whoever started us holds the other end, and with it our life
   bool verbose = false;
 };
 

@@ -1,6 +1,7 @@
 // brink-model: a GGUF file behind OpenAI's API. Most scenarios use a tiny model with random weights: what it says means
 // nothing, but the same seed says the same.
 import {strict as assert} from 'node:assert';
+import {execFileSync, spawn} from 'node:child_process';
 import {existsSync, readFileSync, statSync, writeFileSync} from 'node:fs';
 import http from 'node:http';
 import {join} from 'node:path';
@@ -10,7 +11,7 @@ import OpenAI from 'openai';
 
 import {temporary_folder} from '../support/brink.mjs';
 import {broken_models, random_model, trained_model} from '../support/gguf.mjs';
-import {model_program, ModelServer, no_model_server} from '../support/model_server.mjs';
+import {model_binary, model_program, ModelServer, no_model_server} from '../support/model_server.mjs';
 import {scenario, suite} from '../support/scenario.mjs';
 import {until, within} from '../support/wait.mjs';
 
@@ -498,11 +499,21 @@ function process_scenarios() {
     await Promise.all(lost);
   });
 
+  scenario('the end of standard input ends it, when asked for', async (scope) => {
+    const file = random_model(temporary_folder(scope));
+    const child = spawn(model_binary, ['--file', file, '--listen', '127.0.0.1:0', '--end-with-stdin']);
+    scope.after(() => child.kill('SIGKILL'));
+    const ended = new Promise((done) => child.on('close', (code, signal) => done({code, signal})));
+    await within(new Promise((done) => child.stderr.on('data', (text) => /ready/.test(text) && done())), 'ready');
+    child.stdin.write('anything');
+    child.stdin.end();
+    assert.deepEqual(await within(ended, 'the process to end'), {code: 0, signal: null});
+  });
+
   scenario('before the model is loaded: 503 loading', async (scope) => {
     // A file that takes as long as we wish: a pipe that nobody writes to.
     const folder = temporary_folder(scope);
     const pipe = join(folder, 'slow.gguf');
-    const {execFileSync} = await import('node:child_process');
     execFileSync('mkfifo', [pipe]);
     const server = await ModelServer.start(scope, pipe, {ready: false, 'load-limit': 2});
     server.program.stop = async () => {};
@@ -573,6 +584,16 @@ function process_scenarios() {
     await within(open.exited, 'the process to end');
     assert.equal(open.result.code, 1);
     assert.match(open.stderr, /only loopback addresses and Unix sockets/);
+  });
+
+  scenario('too little memory: status 3 with a hint', async (scope) => {
+    const file = random_model(temporary_folder(scope));
+    const program = model_program(['--file', file, '--listen', '127.0.0.1:0', '--memory-cap', '200MiB']);
+    await within(program.exited, 'the process to end');
+    // With a sanitizer the program needs terabytes of address space to begin with.
+    if (/Sanitizer/.test(program.stderr)) return;
+    assert.equal(program.result.code, 3);
+    assert.match(program.stderr, /random\.gguf: cannot be used: .*--memory-cap may be too low/);
   });
 
   scenario('priority and CPUs are what was asked for', async (scope) => {
