@@ -270,7 +270,7 @@ void Dispatch::set_phase(Phase phase, net::Clock::duration limit, net::Time now)
 
 void Dispatch::arm_timer() {
   const net::Time total = phase_ == Phase::tunnel ? net::Time::max() : deadline();
-  timer_.set(worker_.loop.wheel, std::min(phase_deadline_, total));
+  timer_.set(worker_.loop.wheel, std::min({phase_deadline_, total, comment_deadline_}));
 }
 
 void Dispatch::on_timer() {
@@ -278,6 +278,7 @@ void Dispatch::on_timer() {
   const net::Time now = net::Clock::now();
   if (phase_ == Phase::ended) return;
   if (phase_ != Phase::tunnel && now >= deadline()) return deadline_passed();
+  if (now >= comment_deadline_ && now < phase_deadline_) send_comment(now);
   if (now < phase_deadline_) return arm_timer();
   const std::string where = client_.exchange().endpoint != nullptr ? client_.exchange().endpoint->name : std::string();
   switch (phase_) {

@@ -146,6 +146,9 @@ class Dispatch final : public http::Run, public Connection::Owner, private Queue
   void finish_response();
   void finish_tunnel();
   void read_more();
+  void begin_comments();
+  void note_event_end(std::string_view piece);
+  void send_comment(net::Time now);
 
   WorkerState& worker_;
   http::Client& client_;
@@ -205,6 +208,10 @@ class Dispatch final : public http::Run, public Connection::Owner, private Queue
   bool paused_ = false;        // the client has not taken the last piece
   bool response_done_ = false;
   bool leftover_ = false;  // the backend sent more than its message
+
+  // Comments in an event stream that is silent.
+  net::Time comment_deadline_ = net::Time::max();
+  std::string last_sent_;  // the last bytes that went on, to know where an event ends
 };
 
 }  // namespace brink::upstream

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "proxy/http/rules.hpp"
 #include "proxy/http/websocket.hpp"
 #include "proxy/upstream/dispatch.hpp"
 
@@ -159,6 +160,7 @@ Dispatch::Flow Dispatch::on_final_head() {
   client_.begin_response(head_);
   phase_ = Phase::relaying;
   phase_deadline_ = exchange.first_byte + timeouts().idle;
+  begin_comments();
   arm_timer();
   return true;
 }
@@ -196,6 +198,7 @@ void Dispatch::relay() {
   begin_ = end_ = 0;
   if (size == 0 && !response_done_ && !head_pending_) return;
   head_pending_ = false;
+  if (comment_deadline_ != net::Time::max()) note_event_end({data, size});
   if (client_.send_body({data, size}, response_done_, reader_.trailers())) return after_relay();
   paused_ = true;
   phase_deadline_ = net::Time::max();  // the client's write time limit counts now
@@ -205,6 +208,37 @@ void Dispatch::after_relay() {
   if (response_done_) return phase_ == Phase::tunnel ? finish_tunnel() : finish_response();
   phase_deadline_ = net::Clock::now() + (phase_ == Phase::tunnel ? timeouts().tunnel : timeouts().idle);
   arm_timer();
+}
+
+// A stream in which lines of ours can be put: plain events of unknown length, to a client that gets them as they come.
+// What a cache passes on to several is left as it is.
+void Dispatch::begin_comments() {
+  const conf::RouteConfig& route = *client_.exchange().route;
+  if (route.keep_alive_comments.count() == 0 || route.cache.mode != conf::CacheMode::off) return;
+  const http::Field* type = head_.find(http::FieldId::content_type);
+  const bool events =
+      type != nullptr && http::iequals(type->value.substr(0, type->value.find(';')), "text/event-stream");
+  const bool open = head_.framing == Framing::chunked || head_.framing == Framing::until_close;
+  if (!events || !open || head_.find(http::FieldId::content_encoding) != nullptr) return;
+  last_sent_ = "\n\n";
+  comment_deadline_ = client_.exchange().first_byte + route.keep_alive_comments;
+}
+
+void Dispatch::note_event_end(std::string_view piece) {
+  constexpr std::size_t longest_end = 3;
+  comment_deadline_ = net::Clock::now() + client_.exchange().route->keep_alive_comments;
+  last_sent_ += piece.substr(piece.size() - std::min(piece.size(), longest_end));
+  if (last_sent_.size() > longest_end) last_sent_.erase(0, last_sent_.size() - longest_end);
+}
+
+// One line between two events, without an empty line after it: some readers take that for an event. It says nothing
+// about the backend, whose time limit goes on.
+void Dispatch::send_comment(net::Time now) {
+  comment_deadline_ = now + client_.exchange().route->keep_alive_comments;
+  const std::string_view last = last_sent_;
+  const bool between = last.ends_with("\n\n") || last.ends_with("\n\r\n") || last.ends_with("\r\r");
+  if (!between || paused_ || phase_ != Phase::relaying) return;
+  paused_ = !client_.send_body(":\n", false, {});
 }
 
 void Dispatch::on_drained() {
