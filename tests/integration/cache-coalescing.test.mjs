@@ -186,7 +186,6 @@ suite('calls that fail', start_shared, (shared) => {
       connection.reset();
     };
     const clients = await clients_of(scope, edge, 20);
-    // A POST is not sent twice by itself.
     send_all(clients, request('POST', chat, {'Content-Type': 'application/json'}, JSON.stringify(ask('fails'))));
     await origin.next_request();
     await waiting(edge, 20);

@@ -16,9 +16,11 @@ export function word_event(number, last = false) {
 
 export async function start_shared(scope, {http, node = {workers: 2}, memory = '64MiB'} = {}) {
   const origin = await Origin.start(scope);
+  // Without retries, so that what is counted at the origin are the calls of the cache.
+  const shared = {cluster: 'main', retry: 'off'};
   const routes = [
-    {name: 'models', match: {path_prefix: '/v1/'}, cluster: 'main', cache: {mode: 'exact'}},
-    {name: 'web', match: {path_prefix: '/'}, cluster: 'main', cache: {mode: 'http', ...http}},
+    {name: 'models', match: {path_prefix: '/v1/'}, ...shared, cache: {mode: 'exact'}},
+    {name: 'web', match: {path_prefix: '/'}, ...shared, cache: {mode: 'http', ...http}},
   ];
   const env = {ASAN_OPTIONS: 'quarantine_size_mb=1'};  // what is freed is to count as free
   const edge = await Brink.start(scope, {backend: origin.url, cache: {memory}, node, routes, env});
