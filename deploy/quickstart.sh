@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # One command from a fresh Debian 12 to Brink in front of three backends: installs, builds, starts three simulated GPU
-# engines of different speed and Brink with conf/quickstart.yaml, sends real requests and shows where each went. Then it
-# stays in front until Ctrl-C, which ends all it started.
+# engines of different speed and Brink with conf/quickstart.yaml, sends real requests and shows where each went, stops the
+# engines and shows who answers then. It stays in front until Ctrl-C, which ends all it started.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 . deploy/steps.sh
@@ -33,7 +33,7 @@ for option in "$@"; do
   esac
 done
 
-pids=() names=() answers=
+pids=() names=() answers= next_program=0 local_model=yes
 
 # Ends what this script started, Brink first so that it does not see its backends die; kill -9 after 5 s.
 stop_all() {
@@ -60,8 +60,29 @@ start() {
   shift
   mkdir -p "$LOG_DIR"
   setsid "$@" >"$LOG_DIR/$name.log" 2>&1 </dev/null &
-  pids+=($!)
-  names+=("$name")
+  pids[next_program]=$!
+  names[next_program]=$name
+  next_program=$((next_program + 1))
+}
+
+# Those of the engines are the first programs, in their order.
+start_engines() {
+  next_program=0
+  local engine name port slowness
+  for engine in "${engines[@]}"; do
+    read -r name port slowness <<<"$engine"
+    start "$name" "$bin/gpu-sim" --listen "127.0.0.1:$port" --name "$name" --slowness "$slowness" --model $model
+  done
+  for engine in "${engines[@]}"; do
+    read -r name port slowness <<<"$engine"
+    wait_for "$name" "http://127.0.0.1:$port/health"
+  done
+}
+
+stop_engines() {
+  local i
+  for i in "${!engines[@]}"; do kill "${pids[i]}" 2>/dev/null; done
+  for i in "${!engines[@]}"; do wait "${pids[i]}" 2>/dev/null; done
 }
 
 # Fails when a program that should be running is not.
@@ -105,8 +126,8 @@ wait_for() {
   done
 }
 
-body() {  # STREAM PROMPT
-  printf '{"model":"%s","stream":%s,"max_tokens":24,"messages":[{"role":"user","content":"%s"}]}' "$model" "$1" "$2"
+body() {  # STREAM PROMPT [TOKENS]
+  printf '{"model":"%s","stream":%s,"max_tokens":%d,"messages":[{"role":"user","content":"%s"}]}' "$model" "$1" "${3:-24}" "$2"
 }
 
 # One request, number $1: its outcome becomes a line of tab-separated fields in $answers/$1. Chat is streamed; of the last
@@ -158,6 +179,27 @@ demonstrate() {
 
 outcomes() { for number in $(seq $requests); do cat "$answers/$number" 2>/dev/null; done; }
 
+# Without its engines Brink answers with the small model on this machine; when they are back, they do.
+demonstrate_fallback() {
+  if [ $local_model = no ]; then
+    echo "   (no llama.cpp could be had, so there is no local model to show: $LOG_DIR/llama.log)"
+    return
+  fi
+  local outcome
+  outcome=$(mktemp -d)
+  stop_engines
+  printf '\n  The three engines are stopped. The next question goes to the model on this machine (deploy/demo-model):\n\n'
+  curl -sS --max-time 60 -D "$outcome/head" -o "$outcome/body" -H 'content-type: application/json' \
+    -d "$(body false "Tell me about edges." 200)" "http://$edge/v1/chat/completions" 2>"$outcome/err"
+  tr -d '\r' <"$outcome/head" | grep -iE '^(HTTP|x-brink-)' | sed 's/^/    /'
+  sed -nE 's/.*"content":"(([^"\\]|\\.)*)".*/    \1/p' "$outcome/body"
+  grep -qi '^x-brink-fallback: local_model' "$outcome/head" && grep -q '"finish_reason":"stop"' "$outcome/body" ||
+    fail "the local model did not answer" "$(cat "$outcome/err" "$outcome/body" | head -c 300)" "Brink's log is $LOG_DIR/brink.log"
+  rm -rf "$outcome"
+  start_engines
+  printf '\n  The engines run again, and so does the traffic to them.\n'
+}
+
 next() {
   cat <<NEXT
 
@@ -168,30 +210,28 @@ Brink is on http://$edge, its admin API on http://$admin. Try, in another termin
   curl http://$admin/clusters        # each endpoint: health, load, what it learned
   curl http://$admin/metrics         # Prometheus
   $bin/brink explain -c $config POST http://$edge/v1/chat/completions
-  $(printf '%-42s' "kill ${pids[0]}") # end the engine "${names[0]}" and ask again
+  $(printf '%-42s' "kill ${pids[0]}") # end the engine "${names[0]}" and ask again; or all three
   \$EDITOR $config && curl -X POST http://$admin/reload
 
 NEXT
 }
 
 check_ports 8080 9901 9101 9102 9103
-step "packages" packages deploy/install-deps.sh
+step "packages" packages deploy/install-deps.sh --model
+run_step "llama.cpp for the local model" llama deploy/get-llama.sh || local_model=no
 step "configure (release)" release-configure cmake --preset release
-step "build (release; minutes the first time)" release-build cmake --build --preset release --target brink gpu-sim
+targets="brink gpu-sim"
+if [ $local_model = yes ]; then targets="$targets brink-model"; fi
+# shellcheck disable=SC2086
+step "build (release; minutes the first time)" release-build cmake --build --preset release --target $targets
 step "check $config" quickstart-check "$bin/brink" check -c "$config"
 
-for engine in "${engines[@]}"; do
-  read -r name port slowness <<<"$engine"
-  start "$name" "$bin/gpu-sim" --listen "127.0.0.1:$port" --name "$name" --slowness "$slowness" --model $model
-done
-for engine in "${engines[@]}"; do
-  read -r name port slowness <<<"$engine"
-  wait_for "$name" "http://127.0.0.1:$port/health"
-done
+start_engines
 start brink "$bin/brink" run -c "$config"
 wait_for brink "http://$admin/readyz"
 printf '== Brink and three engines run; sending %d requests, %d at a time\n' $requests $at_once
 demonstrate
+demonstrate_fallback
 next
 if [ $once = yes ]; then
   echo "the demonstration is over, ending what was started"
@@ -199,7 +239,7 @@ if [ $once = yes ]; then
 fi
 echo "Ctrl-C ends Brink and the engines."
 # An engine may go, that is something to try; Brink may not.
-while kill -0 "${pids[-1]}" 2>/dev/null; do
+while kill -0 "${pids[-1]}" 2>/dev/null; do  # the last one is Brink
   sleep 1 &
   wait $!
 done
