@@ -155,7 +155,9 @@ suite('after the first byte the failure is told', start, (shared) => {
         assert.equal(error.code, code);
         return true;
       });
-      assert.ok(tokens.length > 0 && tokens.length <= most, `${tokens.length} tokens`);
+      // What came in one piece with bytes that are no chunk is not passed on.
+      const least = code === 'upstream_malformed' ? 0 : 1;
+      assert.ok(tokens.length >= least && tokens.length <= most, `${tokens.length} tokens`);
     });
   }
 
