@@ -73,6 +73,7 @@ export async function start_exact(scope, cache = {}, route = {}) {
     cluster: 'main',
     limits: {body: '16MiB'},
     cache: {mode: 'exact', ...cache},
+    retry: 'off',  // the calls at the origin are counted
     ...route,
   }];
   const edge = await Brink.start(scope, {backend: origin.url, cache: {memory: '64MiB'}, routes});
