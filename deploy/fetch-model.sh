@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Gets a real model for `local_model`: resumes an interrupted download, checks size and SHA-256, and only then gives the file its
-# name. The values below are for the default. They were not measured by downloading: size and hash are those that many
-# independent projects publish for this file at this revision. A wrong one makes the script refuse, never accept, a file.
+# Gets a real model for `local_model`: resumes an interrupted download, checks size and SHA-256, and only then gives the
+# file its name. The values below are for the default. They were not measured by downloading: size and hash are those that
+# many independent projects publish for this file at this revision. A wrong one makes the script refuse a file that is
+# right, never accept one that is not.
 set -euo pipefail
 
 revision=9217f5db79a29953eb74d5343926648285ec7e67
@@ -108,7 +109,7 @@ if [ "$have" != "${bytes:-none}" ] && ! { [ "$have" -gt 0 ] && [ "$(hash_of "$pa
     18) fail "the connection ended in the middle of the file" "$kept" ;;
     22) fail "the server does not give out this file (its answer is above)" "Is the URL right? $url" ;;
     23) fail "$part cannot be written" "Is the disk full?" ;;
-    63) fail "the server's file is larger than the $bytes bytes that it should have" "It is not the file that was asked for." ;;
+    63) fail "the server's file is larger than the $bytes bytes it should have: it is not the one asked for" ;;
     *) fail "curl failed with status $status" "$kept" ;;
   esac
 fi

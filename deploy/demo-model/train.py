@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Trains the demonstration model from corpus.txt and writes brink-demo.gguf, its checksum and training.log. Needs
-Debian's python3-torch (with libopenblas0-pthread it is much faster) and about ten minutes of one core. The seed fixes the
-data; the weights may differ in the last bits between processors, and with them the checksum."""
+Debian's python3-torch (with libopenblas0-pthread it is much faster) and about ten minutes of one core. The seed fixes
+the data; the weights may differ in the last bits between processors, and with them the checksum."""
 import argparse
 import ctypes
 import hashlib
@@ -9,6 +9,8 @@ import os
 import random
 import signal
 import time
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # torch.set_num_threads does not reach it
 
 import torch
 from torch.nn import functional as F
@@ -58,7 +60,7 @@ def batches(maker, rng):
 
 
 def tensors(batch):
-    """Inputs, positions, where an answer's token is predicted, those tokens and how much each counts."""
+    """Inputs, positions, where an answer's token is predicted, those tokens, and how much each counts."""
     length = max(len(c.tokens) for c in batch) - 1
     inputs, positions = torch.zeros(len(batch), length, dtype=torch.long), torch.zeros(len(batch), length)
     wanted, targets, weights = torch.zeros(len(batch), length, dtype=torch.bool), [], []
@@ -153,7 +155,7 @@ def export(net, tokenizer, path):
 
 def main():
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--steps", type=int, default=2400)
+    options.add_argument("--steps", type=int, default=1800)
     options.add_argument("--out", default=HERE, help="folder for the three files (default: this one)")
     options = options.parse_args()
     torch.set_num_threads(1)

@@ -1,4 +1,5 @@
-// deploy/fetch-model.sh against a server on loopback: what it takes for the file that was asked for, and what it says otherwise.
+// deploy/fetch-model.sh against a server on loopback: what it takes for the file that was asked for, and what it says
+// otherwise.
 import {strict as assert} from 'node:assert';
 import {createHash} from 'node:crypto';
 import {existsSync, readFileSync, writeFileSync} from 'node:fs';
@@ -10,7 +11,9 @@ import {Program, repository} from '../support/process.mjs';
 import {scenario, with_programs} from '../support/scenario.mjs';
 import {within} from '../support/wait.mjs';
 
-const bytes = Buffer.from('GGUF' + 'model '.repeat(50_000));
+const bytes = Buffer.from(
+    'GGUF' +
+    'model '.repeat(50_000));
 const sha256 = (data) => createHash('sha256').update(data).digest('hex');
 
 // Serves `bytes` from where it is asked to; `answer` may do something else. Notes the ranges asked for.
@@ -22,9 +25,9 @@ async function serve(scope, answer = send) {
   });
   await new Promise((done) => server.listen(0, '127.0.0.1', done));
   scope.after(() => new Promise((done) => {
-    server.close(done);
-    server.closeAllConnections?.();
-  }));
+                server.close(done);
+                server.closeAllConnections?.();
+              }));
   return {url: `http://127.0.0.1:${server.address().port}/small.gguf`, ranges};
 }
 
@@ -105,7 +108,8 @@ with_programs(['curl', 'sha256sum'], () => {
 
   scenario('a server without the file', async (scope) => {
     const {url} = await serve(scope, (request, response) => response.writeHead(404).end());
-    const {code, stderr} = await fetch_model('--url', url, '--sha256', sha256(bytes), '--folder', temporary_folder(scope));
+    const {code, stderr} =
+        await fetch_model('--url', url, '--sha256', sha256(bytes), '--folder', temporary_folder(scope));
     assert.equal(code, 1);
     assert.match(stderr, /does not give out this file/);
   });
