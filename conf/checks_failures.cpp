@@ -26,6 +26,11 @@ void check_order(Scope& scope, const char* less, Duration& least, const char* mo
 // Relative to the file that names it, and readable now rather than when it is needed.
 void check_file(const Scope& scope, const char* key, std::string& path, int access_mode, const char* wrong) {
   path = (std::filesystem::path(scope.at(key).file).parent_path() / path).string();
+  // What is shown can be loaded from anywhere; a path with a placeholder stays as it was written.
+  nlohmann::ordered_json& shown = scope.shown[key];
+  if (shown.is_string() && shown.get<std::string>().find("${") == std::string::npos) {
+    shown = std::filesystem::absolute(path).lexically_normal().string();
+  }
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error) || access(path.c_str(), access_mode) != 0) {
     scope.problem(key, ticked(key) + ": " + wrong);
