@@ -1,8 +1,8 @@
 #include <boost/asio/post.hpp>
-#include <charconv>
 
 #include "proxy/downstream/http1_session.hpp"
 #include "proxy/downstream/service.hpp"
+#include "proxy/http/chunked.hpp"
 #include "proxy/http/forward.hpp"
 #include "proxy/http/rules.hpp"
 
@@ -15,12 +15,6 @@ using http::Stop;
 using Result = net::Outbox::Result;
 
 namespace {
-
-void append_chunk_size(std::string& out, std::size_t size) {
-  char text[16];
-  out.append(text, static_cast<std::size_t>(std::to_chars(text, text + sizeof text, size, 16).ptr - text))
-      .append("\r\n");
-}
 
 bool is_event_stream(const http::ResponseHead& head) {
   const http::Field* type = head.find(http::FieldId::content_type);
@@ -109,7 +103,7 @@ bool Http1Session::send_body(std::string_view piece, bool last, std::string_view
   active.tail_out.clear();
   if (active.chunked) {
     if (!piece.empty()) {
-      append_chunk_size(active.head_out, piece.size());
+      http::append_chunk_size(active.head_out, piece.size());
       active.tail_out = "\r\n";
     }
     if (last) active.tail_out.append("0\r\n").append(trailers).append("\r\n");
@@ -224,7 +218,7 @@ void Http1Session::break_response(ErrorKind kind, std::string_view detail) {
   }
   std::string& text = service_.loop().scratch;
   text.clear();
-  append_chunk_size(text, event.size());
+  http::append_chunk_size(text, event.size());
   text.append(event).append("\r\n");
   active.abort_when_drained = true;
   if (write(text, {}, {})) abort();

@@ -1,6 +1,7 @@
 #include "proxy/http/chunked.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <limits>
 
@@ -202,6 +203,12 @@ ChunkedReader::Result ChunkedReader::decode(char* buffer, std::size_t size) {
   if (result.offset != 0) std::memmove(buffer, buffer + result.offset, result.decoded);
   result.offset = 0;
   return result;
+}
+
+void append_chunk_size(std::string& out, std::size_t size) {
+  char text[16];
+  out.append(text, static_cast<std::size_t>(std::to_chars(text, text + sizeof text, size, 16).ptr - text))
+      .append("\r\n");
 }
 
 }  // namespace brink::http

@@ -61,4 +61,8 @@ class ChunkedReader {
   std::string trailers_;
 };
 
+// Appends the line that stands before a chunk of `size` bytes (RFC 9112 section 7.1). REQUIRES: size > 0: a
+// chunk without bytes is the last one.
+void append_chunk_size(std::string& out, std::size_t size);
+
 }  // namespace brink::http

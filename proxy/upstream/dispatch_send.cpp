@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 
 #include "proxy/http/forward.hpp"
 #include "proxy/upstream/dispatch.hpp"
@@ -10,16 +9,6 @@ namespace brink::upstream {
 using boost::intrusive_ptr;
 using http::Framing;
 using Result = net::Outbox::Result;
-
-namespace {
-
-void append_chunk_size(std::string& out, std::size_t size) {
-  char text[16];
-  out.append(text, static_cast<std::size_t>(std::to_chars(text, text + sizeof text, size, 16).ptr - text))
-      .append("\r\n");
-}
-
-}  // namespace
 
 void Dispatch::begin_sending() {
   const intrusive_ptr<Dispatch> self(this);
@@ -53,7 +42,7 @@ bool Dispatch::edit_body(http::BodyView& view, std::string& prefix) {
   }
   if (!replaced_) {
     replaced_ = true;
-    if (request_chunked_) append_chunk_size(prefix, edit_.replacement.size());
+    if (request_chunked_) http::append_chunk_size(prefix, edit_.replacement.size());
     prefix += edit_.replacement;
     if (request_chunked_) prefix += "\r\n";
   }
@@ -79,7 +68,7 @@ void Dispatch::pump() {
     tail_out_ = {};
     if (request_chunked_ && phase_ != Phase::tunnel) {
       if (!view.data.empty()) {
-        append_chunk_size(prefix, view.data.size());
+        http::append_chunk_size(prefix, view.data.size());
         tail_out_ = "\r\n";
       }
       if (view.last) {
