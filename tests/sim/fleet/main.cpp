@@ -111,6 +111,19 @@ std::vector<Row> run_all(const Options& options) {
   return rows;
 }
 
+std::vector<std::string> policy_names() {
+  std::vector<std::string> names = shipped_names();
+  const auto rivals = rival_names();
+  names.insert(names.end(), rivals.begin(), rivals.end());
+  return names;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+  return all;
+}
+
 template <class Write>
 void write_file(const std::string& path, Write&& write) {
   if (path.empty()) return;
@@ -125,15 +138,18 @@ int main(int argc, char** argv) {
   CLI::App app("Compares balancing policies on simulated GPU engines, deterministically.", "brink-sim");
   Options options;
   add_options(app, options);
-  CLI11_PARSE(app, argc, argv);
+  const std::vector<std::string> known = policy_names();
+  app.footer("Policies: " + joined(known) + ".");
   try {
-    std::vector<std::string> known = shipped_names();
-    const auto rivals = rival_names();
-    known.insert(known.end(), rivals.begin(), rivals.end());
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  try {
     if (options.policies.empty()) options.policies = known;
     for (const std::string& policy : options.policies)
       if (std::find(known.begin(), known.end(), policy) == known.end())
-        throw std::runtime_error("no policy is called '" + policy + "'");
+        throw std::runtime_error("no policy is called '" + policy + "'; there are " + joined(known));
     const std::vector<Row> rows = run_all(options);
     write_tables(std::cout, rows);
     write_file(options.csv, [&](std::ostream& out) { write_csv(out, rows); });

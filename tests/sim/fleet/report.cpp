@@ -100,6 +100,7 @@ void write_tables(std::ostream& out, const std::vector<Row>& rows) {
   write_table(out, rows, "p99 of the whole answer, ms", &Summary::total_p99, 0);
   if (std::any_of(rows.begin(), rows.end(), [](const Row& row) { return row.summary.hit_share > 0; }))
     write_table(out, rows, "Prefix blocks found, share", &Summary::hit_share, 2);
+  if (ratio_to_best_rival(rows, rows.front().policy) == 0) return;
   out << "\n### Geometric mean over the scenarios of p99 to the best rival of each\n\n";
   out << std::fixed << std::setprecision(2);
   for (const std::string& policy : policies_of(rows))
