@@ -25,11 +25,10 @@ struct Request {
 
 // What an edge may know of its engines from the configuration.
 struct FleetShape {
-  std::vector<double> weights;       // one for each engine
-  std::uint32_t edges = 1;           // how many edges share the engines; only rivals whose formula asks for it may look
-  std::uint32_t batch_cap = 8;       // sequences an engine decodes at once
-  double prompt_tokens_per_ms = 80;  // of an ordinary engine
-  std::uint32_t cache_blocks = 0;    // blocks that an engine's prefix cache keeps; 0: none
+  std::vector<double> weights;     // one for each engine
+  std::uint32_t edges = 1;         // how many edges share the engines; only rivals whose formula asks for it may look
+  std::uint32_t batch_cap = 8;     // sequences an engine decodes at once
+  std::uint32_t cache_blocks = 0;  // blocks that an engine's prefix cache keeps; 0: none
   static constexpr double bytes_per_token = 4;
 };
 

@@ -1,6 +1,5 @@
 #include "tests/sim/fleet/simulation.hpp"
 
-#include <numeric>
 #include <queue>
 
 namespace brink::fleet {
@@ -38,8 +37,7 @@ class Simulation {
         stepping_(engines_.size()),
         random_(fleet.seed),
         progress_(requests.size()) {
-    FleetShape shape{fleet.weights, fleet.edges, fleet.shape.batch_cap, fleet.shape.prompt_tokens_per_ms,
-                     fleet.shape.cache_blocks};
+    FleetShape shape{fleet.weights, fleet.edges, fleet.shape.batch_cap, fleet.shape.cache_blocks};
     for (std::uint32_t edge = 0; edge < fleet.edges; ++edge) edges_.push_back(make(shape, fleet.seed * 1000 + edge));
     result_.requests.resize(requests.size());
     for (Progress& one : progress_) one.edge = static_cast<std::uint32_t>(random_() % fleet.edges);
