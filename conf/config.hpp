@@ -59,7 +59,7 @@ struct AdminConfig {
   std::uint16_t port = 9901;
 };
 
-enum class Balance { weighted_round_robin, score, least_requests };
+enum class Balance { weighted_round_robin, score, least_requests, prefix_affinity };
 
 struct EndpointConfig {
   std::string url;   // as written: http://host:port or unix:///path
@@ -106,6 +106,30 @@ struct QueueConfig {
   Duration timeout{5'000};  // of one request; past it 503
 };
 
+// Where an engine publishes its load, and under which names.
+struct EngineMetricsConfig {
+  enum class Engine { vllm, sglang, tgi, llamacpp, triton } engine = Engine::vllm;
+  std::string path = "/metrics";
+  Duration interval{500};
+};
+
+// Which field of a request names its session: requests of a session return to the endpoint that has their context.
+struct SessionConfig {
+  std::string header;  // its value; or
+  std::string field;   // a top-level string of the JSON body
+};
+
+// What the node foresees for a cluster, and how many replicas that takes (docs/scaling.md).
+struct ForecastConfig {
+  double tokens_per_replica = 0;    // prompt and answer tokens a second that one endpoint serves well; 0: not by this
+  double requests_per_replica = 0;  // requests a second; 0: not by this
+  double headroom = 0.2;            // replicas beyond the forecast, as a share
+  unsigned min_replicas = 1;
+  unsigned max_replicas = 64;
+  Duration ahead{600'000};
+  Duration season{86'400'000};
+};
+
 struct ClusterConfig {
   std::string name;
   Balance balance = Balance::score;
@@ -114,7 +138,10 @@ struct ClusterConfig {
   OutlierConfig outlier;
   double panic_threshold = 0.5;  // with fewer usable than this share, all are used; 0: never
   QueueConfig queue;
-  std::string fallback;  // another cluster's name, `local_model`, or empty
+  std::string fallback;                        // another cluster's name, `local_model`, or empty
+  std::optional<EngineMetricsConfig> metrics;  // absent: not asked
+  std::optional<SessionConfig> session;        // absent: no request returns for that reason
+  std::optional<ForecastConfig> forecast;      // absent: none
   struct Limits {
     unsigned connections = 1024;         // open to the whole cluster, idle ones included; past it 503
     unsigned requests = 1024;            // in flight in the whole cluster; past it 503
@@ -139,6 +166,37 @@ struct MatchConfig {
 struct SplitConfig {
   std::string cluster;
   unsigned weight = 1;  // 0..1000000; 0 takes no traffic
+};
+
+// A request with this header value goes to this cluster of the split, whatever the weights.
+struct HeaderChoiceConfig {
+  std::string header;
+  std::string value;
+  std::string cluster;
+};
+
+// Requests with the same value go to the same cluster of the split while the weights stay.
+struct StickyConfig {
+  enum class By { cookie, header, user } by = By::cookie;  // user: the JSON body's `user`, else the credential
+  std::string name = "brink-split";                        // of the cookie or header
+  Duration ttl{86'400'000};                                // of the cookie
+};
+
+// A share of the requests is sent to another cluster as well; its answers are dropped.
+struct MirrorConfig {
+  std::string cluster;
+  double share = 1;             // 0..1 of the route's requests
+  unsigned max_in_flight = 16;  // mirrored requests at once in the whole process; more are left out
+  std::uint64_t max_body = std::uint64_t{1024} * 1024;  // bytes; a larger request is left out
+};
+
+// A cluster of the split that does worse than the first one is taken out of it.
+struct RollbackConfig {
+  double errors = 0.05;        // its share of failed requests may be above the first cluster's by this much
+  double ttft = 0.5;           // its mean time to first byte may be longer by this share
+  unsigned min_requests = 50;  // in the window, of each of the two, before anything is decided
+  Duration window{60'000};
+  Duration hold{0};  // it returns by itself after this; 0: only by a person or a changed configuration
 };
 
 struct RespondConfig {
@@ -217,8 +275,13 @@ struct HedgeConfig {
 struct RouteConfig {
   std::string name;
   MatchConfig match;
-  std::vector<SplitConfig> clusters;  // `cluster: x` is one entry of weight 1; empty when `respond` is set
+  std::vector<SplitConfig> clusters;          // `cluster: x` is one entry of weight 1; empty when `respond` is set
+  std::vector<HeaderChoiceConfig> by_header;  // asked before the weights, in order
+  std::optional<StickyConfig> sticky;
+  std::optional<MirrorConfig> mirror;
+  std::optional<RollbackConfig> rollback;
   std::optional<RespondConfig> respond;
+  std::optional<Duration> slo_ttft;  // a first byte foreseen later than this is not waited for; absent: never
   TimeoutsConfig timeouts;
   RewriteConfig rewrite;
   RetryConfig retry;

@@ -18,18 +18,18 @@ double milliseconds(Clock::duration duration) { return std::chrono::duration<dou
 
 }  // namespace
 
-double EndpointState::work(std::uint64_t request_bytes) const {
+Work EndpointState::work(std::uint64_t request_bytes) const {
+  const double capacity = weight.load(relaxed);
   const double running = in_flight.load(relaxed) * rest_of_answer + static_cast<double>(in_flight_bytes.load(relaxed));
   const double queue = waiting.load() * admission + static_cast<double>(waiting_bytes.load(relaxed));
-  const double ahead = queue + delay_share * running;
-  return step + static_cast<double>(request_bytes) + ahead / weight.load(relaxed);
+  return {step + static_cast<double>(request_bytes), queue / capacity, delay_share * running / capacity};
 }
 
 Flight::Flight(EndpointState& endpoint, Time now, std::uint64_t request_bytes)
     : endpoint_(&endpoint),
       start_(now),
       bytes_(request_bytes),
-      work_(endpoint.work(request_bytes)),
+      work_(endpoint.work(request_bytes).sum()),
       open_(true),
       trial_(endpoint.ejection.phase(now) == Ejection::Phase::trial) {
   if (trial_) endpoint.ejection.trial_started();
@@ -81,6 +81,13 @@ void Flight::first_byte(Time now, bool good) {
   first_byte_ = now;
   leave_queue();
   if (good) learn(now);
+}
+
+void Flight::usage(const Usage& tokens) {
+  if (!open_) return;
+  endpoint_->prompt_tokens.fetch_add(tokens.prompt_tokens, relaxed);
+  endpoint_->cached_tokens.fetch_add(tokens.cached_tokens, relaxed);
+  endpoint_->completion_tokens.fetch_add(tokens.completion_tokens, relaxed);
 }
 
 void Flight::finish(Time now, Outcome outcome) {

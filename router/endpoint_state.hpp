@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "router/ejection.hpp"
+#include "router/engine_report.hpp"
 #include "router/signals.hpp"
 
 namespace brink::router {
@@ -22,6 +23,15 @@ enum class Outcome {
   overloaded,  // 429 or 503: others are better now, and it is not broken
   failure,     // connect failed, reset, timeout, other 5xx, broken framing
   cancelled,   // the client left, or the edge gave up for a reason of its own: no fault of the endpoint
+};
+
+// The work that stands between a new request and its first byte at an endpoint, at the speed of an ordinary one, in
+// units of a request byte's prompt cost. docs/routing.md explains the sum.
+struct Work {
+  double own = 0;      // the request's prompt and a step
+  double queue = 0;    // what has had no first byte
+  double running = 0;  // what is being answered
+  double sum() const { return own + queue + running; }
 };
 
 // One per endpoint in the process; pickers read it, flights write it. A cache line of its own: workers share it.
@@ -42,6 +52,7 @@ struct alignas(64) EndpointState {
   Trouble trouble;
   RateGate rate;
   Ejection ejection;
+  EngineReport report;                   // what the engine says of itself
   std::atomic<double> first_byte_ms{0};  // moving average of successes, gain 0.1, for people to read; 0: none yet
 
   // Totals since the state exists. requests = these outcomes + in_flight, except for a moment.
@@ -50,10 +61,19 @@ struct alignas(64) EndpointState {
   std::atomic<std::uint64_t> rejections{0};
   std::atomic<std::uint64_t> failures{0};  // overloaded ones too
   std::atomic<std::uint64_t> cancellations{0};
+  // Of the answers that told (`usage`).
+  std::atomic<std::uint64_t> prompt_tokens{0};
+  std::atomic<std::uint64_t> cached_tokens{0};  // of these, from the engine's prefix cache
+  std::atomic<std::uint64_t> completion_tokens{0};
 
-  // The work that stands between a new request of this size and its first byte here, at the speed of an ordinary
-  // endpoint, in units of a request byte's prompt cost. docs/routing.md explains the sum.
-  double work(std::uint64_t request_bytes) const;
+  Work work(std::uint64_t request_bytes) const;
+};
+
+// The tokens of one answer, as its `usage` counts them.
+struct Usage {
+  std::uint64_t prompt_tokens = 0;
+  std::uint64_t cached_tokens = 0;
+  std::uint64_t completion_tokens = 0;
 };
 
 // One request's claim on an endpoint, released on every path. Move-only; not thread-safe, it belongs to its worker.
@@ -70,6 +90,7 @@ class Flight {
   // The response head arrived (any final status). `good`: its status is below 400, so the time may be learned now; else
   // a success teaches it at the end, which for a long stream is late.
   void first_byte(Time now, bool good = false);
+  void usage(const Usage& tokens);         // at most once, before finish
   void finish(Time now, Outcome outcome);  // idempotent: the first call counts
 
  private:

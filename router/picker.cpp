@@ -14,6 +14,7 @@ std::unique_ptr<Picker> make_picker(const conf::ClusterConfig& cluster, std::spa
     case conf::Balance::least_requests:
       return std::make_unique<LeastRequests>(cluster, endpoints, random(random_state));
     case conf::Balance::score:
+    case conf::Balance::prefix_affinity:
       return std::make_unique<Score>(cluster, endpoints, random(random_state));
   }
   return nullptr;

@@ -16,8 +16,23 @@ using Random = std::uint64_t (*)(void* state);  // a uniform 64-bit number; `sta
 
 struct PickInput {
   Time now{};
-  std::uint64_t request_bytes = 0;          // of the body, as far as known
-  std::span<const std::uint32_t> excluded;  // indices already tried for this request
+  std::uint64_t request_bytes = 0;            // of the body, as far as known
+  std::span<const std::uint32_t> excluded{};  // indices already tried for this request
+  std::span<const std::uint64_t> blocks{};    // names of the prompt's blocks, in order, each of all bytes up to its end
+  std::uint64_t session = 0;                  // a hash of the session key; 0: none
+};
+
+// What a pick foresaw, term by term, so that it can be compared with what then happened. Nanoseconds.
+struct Prediction {
+  double first_byte = 0;           // until the first byte, all in all; 0: this picker foresees nothing
+  double own = 0;                  // of it the request's own prompt
+  double queue = 0;                // what waits there for its first byte
+  double running = 0;              // what runs there
+  double slot = 0;                 // until one of the engine's sequences is free
+  double age = 0;                  // the age of what waits there, where that is more than the sum of the above
+  double slowness = 1;             // factor within the above: this endpoint against the cluster's median
+  double trouble = 1;              // factor for recent failures, and for an endpoint that has just returned
+  std::uint64_t cached_bytes = 0;  // of the prompt, believed to be in the engine's prefix cache
 };
 
 class Picker {
@@ -33,6 +48,8 @@ class Picker {
   virtual int pick(const PickInput& input) = 0;
   // Whether a pick would find one now; with `patient` one that did not ask to be left alone.
   virtual bool any(const PickInput& input, bool patient = false) = 0;
+  // Of the endpoint that the last pick returned.
+  virtual Prediction prediction() const { return {}; }
 };
 
 // REQUIRES: endpoints.size() == cluster.endpoints.size(), same order; both outlive the picker. Sets the endpoints'

@@ -17,6 +17,9 @@ constexpr double significance = 2;  // standard errors
 constexpr double fastest = 1.0 / 16;
 constexpr double slowest = 256;
 
+// Trouble is no part of what is foreseen: it says how likely an answer is, not when it comes.
+double rank(const Prediction& foreseen) { return foreseen.first_byte * foreseen.trouble; }
+
 }  // namespace
 
 Score::Score(const conf::ClusterConfig& cluster, std::span<EndpointState* const> endpoints, std::uint64_t random)
@@ -46,22 +49,34 @@ void Score::refresh(Time now) {
   }
 }
 
-double Score::expected(std::uint32_t index, const PickInput& input) const {
+Prediction Score::expected(std::uint32_t index, const PickInput& input) const {
   const EndpointState& state = endpoint(index);
-  const double model = slowness_[index] * unit_cost_ * state.work(input.request_bytes);
+  const Work work = state.work(input.request_bytes);
+  const double unit = slowness_[index] * unit_cost_;
+  Prediction result;
+  result.own = unit * work.own;
+  result.queue = unit * work.queue;
+  result.running = unit * work.running;
+  result.slowness = slowness_[index];
   // Whoever comes now will wait no less than those already waiting have on average, so a queue that stands still costs
   // its endpoint the traffic within a second or two. Halved, because answers differ in length: an age up to twice what
   // is expected is an ordinary queue with a long answer in it, and reacting to that made equal fleets 15 % slower.
+  const double model = result.own + result.queue + result.running;
   const auto age = std::chrono::duration<double, std::nano>(state.waiting.mean_age(input.now)).count();
-  return std::max(model, age / 2) * state.trouble.factor(input.now) / ramp(index, input.now);
+  result.age = std::max(0.0, age / 2 - model);
+  result.trouble = state.trouble.factor(input.now) / ramp(index, input.now);
+  result.first_byte = model + result.age;
+  return result;
 }
 
 int Score::choose(const PickInput& input) {
   refresh(input.now);
   least_.start();
   for (std::uint32_t i = 0; i < size(); ++i)
-    if (usable(i)) least_.offer(i, expected(i, input));
-  return least_.take();
+    if (usable(i)) least_.offer(i, rank(expected(i, input)));
+  const int best = least_.take();
+  if (best != none) prediction_ = expected(static_cast<std::uint32_t>(best), input);
+  return best;
 }
 
 }  // namespace brink::router

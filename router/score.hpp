@@ -11,19 +11,21 @@ namespace brink::router {
 class Score final : public UsablePicker {
  public:
   Score(const conf::ClusterConfig& cluster, std::span<EndpointState* const> endpoints, std::uint64_t random);
+  Prediction prediction() const override { return prediction_; }
 
  protected:
   int choose(const PickInput& input) override;
 
  private:
   void refresh(Time now);
-  double expected(std::uint32_t index, const PickInput& input) const;  // nanoseconds
+  Prediction expected(std::uint32_t index, const PickInput& input) const;
 
   Least least_;
   std::vector<double> slowness_;  // against the median endpoint; 1 when nothing significant is known
   std::vector<double> scratch_;
   double unit_cost_;  // nanoseconds for a unit of work at the median endpoint
   Time refreshed_{};
+  Prediction prediction_;
 };
 
 }  // namespace brink::router

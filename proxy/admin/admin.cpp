@@ -23,6 +23,8 @@ std::string_view name_of(conf::Balance balance) {
       return "score";
     case conf::Balance::least_requests:
       return "least_requests";
+    case conf::Balance::prefix_affinity:
+      return "prefix_affinity";
   }
   return "";
 }

@@ -79,7 +79,7 @@ TEST(Flight, LearnsLatencyFromSuccessOnly) {
   EXPECT_EQ(state.first_byte_ms, 0) << "the status is not known to be good yet";
   flight.finish(start + seconds(60), Outcome::success);
   EXPECT_DOUBLE_EQ(state.first_byte_ms, 150);
-  EXPECT_NEAR(std::exp(state.cost.view(start + milliseconds(150)).log_cost) * state.work(0), 150e6, 1);
+  EXPECT_NEAR(std::exp(state.cost.view(start + milliseconds(150)).log_cost) * state.work(0).sum(), 150e6, 1);
 }
 
 TEST(Flight, LearnsAtTheFirstByteWhenTheStatusIsGood) {
@@ -93,16 +93,16 @@ TEST(Flight, LearnsAtTheFirstByteWhenTheStatusIsGood) {
 
 TEST(EndpointState, WorkGrowsWithTheQueueAndShrinksWithWeight) {
   EndpointState state("a:1");
-  const double idle = state.work(1000);
-  EXPECT_GT(state.work(5000), idle);
+  const double idle = state.work(1000).sum();
+  EXPECT_GT(state.work(5000).sum(), idle);
   Flight running(state, start, 1000);
-  const double queued = state.work(1000);
+  const double queued = state.work(1000).sum();
   running.first_byte(start);
-  const double streaming = state.work(1000);
+  const double streaming = state.work(1000).sum();
   EXPECT_GT(queued, streaming);
   EXPECT_GT(streaming, idle);
   state.weight = 4;
-  EXPECT_DOUBLE_EQ(state.work(1000) - idle, (streaming - idle) / 4);
+  EXPECT_DOUBLE_EQ(state.work(1000).sum() - idle, (streaming - idle) / 4);
 }
 
 TEST(WaitSum, KnowsTheMeanAge) {
@@ -190,7 +190,7 @@ TEST(EndpointState, StaysExactUnderManyThreads) {
         Flight flight(state, now, static_cast<std::uint64_t>(i));
         if (i % 3 != 0) flight.first_byte(now + milliseconds(5), i % 2 == 0);
         EXPECT_LT(state.waiting.mean_age(now), seconds(10));
-        EXPECT_GT(state.work(10), 0);
+        EXPECT_GT(state.work(10).sum(), 0);
         EXPECT_GE(state.trouble.factor(now), 1);
         flight.finish(now + milliseconds(9), static_cast<Outcome>((i + worker) % 4));
       }
